@@ -15,12 +15,13 @@ namespace halfgrad {
 /// gradients are those of linear and relu layer by layer, rounded to the dtype at the same places.
 /// Only sums over the batch, for weights and biases, may be added in another order.
 ///
-/// Layers of at most 128 features run fused: no activation goes to memory, and backward computes
-/// them again. In an autocast region a fused op rounds a float32 input as it loads it, and backward
-/// loads it again: changing the input in place before is an error. On a GPU, f16 and bf16 take one
-/// launch forward and two backward, if the weights fit into the shared memory of a multiprocessor:
-/// for 128 features and five layers an H100's, for 64 features an A100's. On a CPU, tiles of the
-/// batch stay in the cache. Everything else is composed of linear_relu and linear.
+/// Narrow layers run fused: no activation goes to memory, and backward computes them again. In an
+/// autocast region a fused op rounds a float32 input as it loads it, and backward loads it again:
+/// changing the input in place before is an error. On a GPU, f16 and bf16 layers of at most 64
+/// features take one launch forward and two backward, if the weights fit into the shared memory of
+/// a multiprocessor: for five layers an A100's. On a CPU, tiles of the batch stay in the cache.
+/// Everything else is composed of linear_relu and linear: layers of 128 features would not be
+/// faster fused, since no multiprocessor has registers for the gradients of several weights.
 ///
 /// Throws std::invalid_argument if there is no layer, or if shapes, dtypes or the number of biases
 /// do not fit.

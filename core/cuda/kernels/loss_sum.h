@@ -55,16 +55,28 @@ struct LossSum {
   /// All threads of a block call it when the losses of rows [first, first + rows_in_block) are
   /// stored.
   __device__ void add_block(std::int64_t first) const {
-    const std::int64_t part = first / kRowsInPart;
-    const std::int64_t begin = part * kRowsInPart;
-    const std::int64_t end = std::min(all_rows, begin + kRowsInPart);
-    const auto blocks = static_cast<unsigned>((end - begin + rows_in_block - 1) / rows_in_block);
-    if (!is_last_block(tickets + 1 + part, blocks)) return;
-    const Sums sums = sum_part(begin, end);
-    if (parts == nullptr) return finish(sums);
-    if (threadIdx.x == 0) parts[part] = sums;
-    const std::int64_t all = (all_rows + kRowsInPart - 1) / kRowsInPart;
-    if (is_last_block(tickets, static_cast<unsigned>(all))) finish(sum_parts(all));
+    const Part part(*this, first);
+    if (is_last_block(tickets + 1 + part.index, part.blocks)) add_part(part);
+  }
+
+  /// As add_block() for rows first, first + step, and so on, each rows_in_block rows: at the end of
+  /// a block that has computed all of them. Each thread takes a ticket, at the same time, where
+  /// add_block() for one after the other would wait for the memory each time. At most kSumThreads
+  /// threads call it.
+  __device__ void add_blocks(std::int64_t first, std::int64_t step) const {
+    __shared__ bool last[kSumThreads];
+    const int threads = static_cast<int>(blockDim.x), rank = static_cast<int>(threadIdx.x);
+    for (; first < all_rows; first += threads * step) {
+      __syncthreads();  // all threads have written, and read `last`
+      if (const std::int64_t own = first + rank * step; own < all_rows) {
+        const Part part(*this, own);
+        last[rank] = takes_last_ticket(tickets + 1 + part.index, part.blocks);
+      }
+      __syncthreads();
+      for (int i = 0; i < threads && first + i * step < all_rows; ++i) {
+        if (last[i]) add_part(Part(*this, first + i * step));
+      }
+    }
   }
 
   const float* of_rows = nullptr;
@@ -80,6 +92,37 @@ struct LossSum {
   float* count = nullptr;                 ///< gets the number of rows that are not ignored
 
  private:
+  // The part that contains row `row`, and how many blocks compute its losses.
+  struct Part {
+    __device__ Part(const LossSum& sum, std::int64_t row)
+        : index(row / kRowsInPart),
+          begin(index * kRowsInPart),
+          end(std::min(sum.all_rows, begin + kRowsInPart)),
+          blocks(static_cast<unsigned>((end - begin + sum.rows_in_block - 1) / sum.rows_in_block)) {
+    }
+
+    std::int64_t index, begin, end;
+    unsigned blocks;
+  };
+
+  // Adds the losses of a part that is complete, and all parts if it was the last one.
+  __device__ void add_part(const Part& part) const {
+    const Sums sums = sum_part(part.begin, part.end);
+    if (parts == nullptr) return finish(sums);
+    if (threadIdx.x == 0) parts[part.index] = sums;
+    const std::int64_t all = (all_rows + kRowsInPart - 1) / kRowsInPart;
+    if (is_last_block(tickets, static_cast<unsigned>(all))) finish(sum_parts(all));
+  }
+
+  // is_last_block() of one thread, which no barrier surrounds.
+  static __device__ bool takes_last_ticket(unsigned* counter, unsigned all) {
+    __threadfence();
+    const bool last = atomicAdd(counter, 1U) == all - 1;
+    __threadfence();
+    if (last) *counter = 0;
+    return last;
+  }
+
   static __device__ double add(double a, double b) { return a + b; }
   static __device__ std::int64_t add_counts(std::int64_t a, std::int64_t b) { return a + b; }
 

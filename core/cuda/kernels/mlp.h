@@ -15,7 +15,7 @@
 namespace halfgrad::detail {
 
 inline constexpr int kMostMlpLayers = 8;
-inline constexpr int kWidestMlp = 128;
+inline constexpr int kWidestMlp = 64;  ///< a block has no registers for the sums of wider dW
 
 /// x [rows, n_0], weights[l] [n_{l+1}, n_l] and biases[l] [n_{l+1}], which may be undefined. All
 /// are contiguous and have one dtype. Only x may be float32 beside 16-bit weights: it is rounded to

@@ -33,9 +33,7 @@ namespace {
 
 // Layers whose gradients the registers of a block hold.
 template <int kWidth>
-constexpr int kGroup = kWidth <= 32   ? kMostMlpLayers
-                       : kWidth <= 64 ? 5
-                                      : 1;
+constexpr int kGroup = kWidth <= 32 ? kMostMlpLayers : 5;
 
 struct Gradients {
   const void* dy;  // null: the gradient of the loss
@@ -48,7 +46,6 @@ struct Gradients {
 template <class T, int kWidth>
 struct BackwardTiles {
   static constexpr int kRows = kMlpTileRows * (kWidth + kPad);
-  static constexpr int kWords = (kWidth + 63) / 64;  // 32 bits each, for a layer and a thread
 
   T* h;
   T* g;
@@ -58,39 +55,17 @@ struct BackwardTiles {
       : h(memory), g(h + group * kRows), passes(reinterpret_cast<std::uint32_t*>(g + kRows)) {}
   static std::size_t bytes(int layers, int group) {
     return static_cast<std::size_t>(kRows) * 2 * static_cast<std::size_t>(group + 1) +
-           static_cast<std::size_t>((layers - 1) * kWords * kMlpThreads) * sizeof(std::uint32_t);
+           static_cast<std::size_t>((layers - 1) * kMlpThreads) * sizeof(std::uint32_t);
   }
+  __device__ T* h_of(int i) const { return h + i * kRows; }
+  // The tile for g of the group's layer i. From the third last layer on it is that of an h whose
+  // products are done: a second tile, so that no warp waits until all have read the first.
+  __device__ T* g_of(int i, int group) const { return i + 2 < group ? h_of(i + 2) : g; }
   // The bits of layer l's relu that this thread wrote.
-  __device__ std::uint32_t& bits(int l, int word) const {
-    return passes[(l * kWords + word) * kMlpThreads + static_cast<int>(threadIdx.x)];
+  __device__ std::uint32_t& bits(int l) const {
+    return passes[l * kMlpThreads + static_cast<int>(threadIdx.x)];
   }
 };
-
-// Sets rows to 0 from `valid` on: a row outside the batch must add nothing, not 0 * inf, to dW.
-template <int kBlocks>
-__device__ void clear_rows(Fragment (&rows)[kBlocks], int valid) {
-  const int row = static_cast<int>(threadIdx.x) % 32 / 4;
-#pragma unroll
-  for (int j = 0; j < kBlocks; ++j) {
-#pragma unroll
-    for (int part = 0; part < 4; ++part) {
-      if (row + part % 2 * 8 >= valid) rows[j].part[part] = 0;
-    }
-  }
-}
-
-// Rounds sums to a block of the operand, with 0 where a bit of `passes` is not set.
-template <class T>
-__device__ Fragment mask(const float (&sums)[2][4], std::uint32_t passes) {
-  Fragment f;
-#pragma unroll
-  for (int part = 0; part < 4; ++part) {
-    const float* const pair = &sums[part / 2][part % 2 * 2];
-    const bool low = (passes >> (2 * part) & 1U) != 0, high = (passes >> (2 * part) & 2U) != 0;
-    f.part[part] = PairOf<T>::narrow(low ? pair[0] : 0, high ? pair[1] : 0);
-  }
-  return f;
-}
 
 template <class T, int kWidth>
 __global__ void __launch_bounds__(kMlpThreads, 1)
@@ -112,34 +87,36 @@ __global__ void __launch_bounds__(kMlpThreads, 1)
   const int in = op.sizes[0], out = op.sizes[op.layers];
   // The blocks of one group store the losses.
   float* const losses = begin == 0 ? loss.losses : nullptr;
+  const float factor = loss.factor(op.rows);
   LayerSums<kWidth> sums[kLayers];
 
   for (std::int64_t tile = static_cast<std::int64_t>(blockIdx.x) * kMlpTileRows; tile < op.rows;
        tile += static_cast<std::int64_t>(gridDim.x) * kMlpTileRows) {
     const std::int64_t first = tile + warp * kBlock;
     const int rows = rows_of_warp(op, first);
+    prefetch_tile(op, loss, first + static_cast<std::int64_t>(gridDim.x) * kMlpTileRows, lane);
     // 1. The activations again.
-    load_x<T, kStride>(own_g, op, first, rows, lane);
+    T* const x = (begin == 0 ? tiles.h_of(0) : tiles.g) + first_of_warp;
+    load_x<T, kStride>(x, op, first, rows, lane);
     __syncwarp();
     Fragment h[kBlocks] = {};
-    load_fragments<T, kWidth>(h, own_g, op.blocks(0));
+    load_fragments<T, kWidth>(h, x, op.blocks(0));
     __syncwarp();
     for (int l = 0; l < op.layers; ++l) {
-      if (l >= begin && l < end) {
-        store_fragments<T, kWidth>(tiles.h + (l - begin) * tiles.kRows + first_of_warp, h,
-                                   op.blocks(l));
+      if (l > 0 && l >= begin && l < end) {  // h_0 = x is there
+        store_fragments<T, kWidth>(tiles.h_of(l - begin) + first_of_warp, h, op.blocks(l));
       }
       if (l + 1 == op.layers) break;
       Fragment next[kBlocks] = {};
-      std::uint32_t passes[tiles.kWords] = {};
+      std::uint32_t bits = 0;
       multiply_rows<T, kWidth, true>(h, op.blocks(l), layers.weight(op, l), op.blocks(l + 1),
                                      [&](int j, const float(&products)[2][4]) {
                                        next[j] = add_bias<T>(products, layers.bias(l) + j * kBlock);
-                                       passes[j / 4] |= apply_relu<T>(next[j]) << (j % 4 * 8);
+                                       apply_relu<T>(next[j]);
+                                       bits |= bits_of_relu<T>(next[j]) << (4 * j);
                                      });
       clear_rows(next, rows);
-#pragma unroll
-      for (int word = 0; word < tiles.kWords; ++word) tiles.bits(l, word) = passes[word];
+      tiles.bits(l) = bits;
 #pragma unroll
       for (int j = 0; j < kBlocks; ++j) h[j] = next[j];
     }
@@ -162,19 +139,15 @@ __global__ void __launch_bounds__(kMlpThreads, 1)
       __syncwarp();
       const RowOfLoss of_row = loss_of_rows<T, kWidth>(loss, losses, own_g, out, first, rows);
       __syncwarp();
-      to_gradient<T>(g, out, loss.factor(op.rows), of_row);
+      to_gradient<T>(g, out, factor, of_row);
     }
     // 4. From g of layer l to g of the layer before, or to dx.
     const auto step_back = [&](int l) {
-      std::uint32_t passes[tiles.kWords];
-#pragma unroll
-      for (int word = 0; word < tiles.kWords; ++word) {
-        passes[word] = l > 0 ? tiles.bits(l - 1, word) : 0xffffffff;
-      }
+      const std::uint32_t bits = l > 0 ? tiles.bits(l - 1) : 0xffffffff;
       Fragment before[kBlocks] = {};
       multiply_rows<T, kWidth, false>(g, op.blocks(l + 1), layers.weight(op, l), op.blocks(l),
                                       [&](int j, const float(&products)[2][4]) {
-                                        before[j] = mask<T>(products, passes[j / 4] >> (j % 4 * 8));
+                                        before[j] = mask<T>(products, bits >> (4 * j));
                                       });
       clear_rows(before, rows);
 #pragma unroll
@@ -185,20 +158,24 @@ __global__ void __launch_bounds__(kMlpThreads, 1)
     for (int i = kLayers - 1; i >= 0; --i) {  // unrolled, so that sums[i] is in registers
       const int l = begin + i;
       if (l >= end) continue;
-      store_fragments<T, kWidth>(own_g, g, op.blocks(l + 1));
+      if (l + 2 == end) __syncthreads();  // all warps have read the g of the last layer
+      T* const g_tile = tiles.g_of(i, end - begin);
+      store_fragments<T, kWidth>(g_tile + first_of_warp, g, op.blocks(l + 1));
       __syncthreads();
-      add_products(sums[i], own, tiles.g, op.blocks(l + 1), tiles.h + i * tiles.kRows,
-                   op.blocks(l));
-      __syncthreads();  // before the next g is stored
+      add_products(sums[i], own, g_tile, op.blocks(l + 1), tiles.h_of(i), op.blocks(l));
       if (i > 0 || (l == 0 && gradients.dx != nullptr)) step_back(l);
     }
+    __syncthreads();  // all warps have read h and g
     if (begin == 0 && gradients.dx != nullptr) {
       store_fragments<T, kWidth>(own_g, g, op.blocks(0));
       __syncwarp();
       store_rows<T, kStride>(static_cast<T*>(gradients.dx) + first * in, own_g, rows, in, lane);
       __syncwarp();
     }
-    if (losses != nullptr) loss.sum.add_block(tile);
+  }
+  if (losses != nullptr) {
+    loss.sum.add_blocks(static_cast<std::int64_t>(blockIdx.x) * kMlpTileRows,
+                        static_cast<std::int64_t>(gridDim.x) * kMlpTileRows);
   }
 
   float* part = gradients.parts + blockIdx.x * gradients.parameters;
@@ -240,7 +217,7 @@ bool mlp_fits_cuda(const MlpArrays& mlp) {
                "cudaDeviceGetAttribute");
   const MlpOperands op = mlp_operands(mlp);
   constexpr std::size_t kStaticBytes =
-      kGroupBytes + kLargestCombined;  // the sum of the losses takes them
+      kGroupBytes + kLargestCombined + kSumThreads;  // the sum of the losses takes them
   bool fits = false;
   with_mlp_kernel(mlp, [&]<class T, int kWidth>(T, std::integral_constant<int, kWidth>) {
     fits = backward_bytes<T, kWidth>(op) + kStaticBytes <= static_cast<std::size_t>(available);
@@ -279,8 +256,9 @@ MlpGradients gradients_of(const MlpArrays& mlp, const void* dy, const MlpLossOpe
                               parameters};
     kernel<<<blocks, kMlpThreads, bytes, launch.stream()>>>(op, gradients, loss);
     launch.check();
-    sum_parts<T><<<blocks_for(parameters, kMlpThreads), kMlpThreads, 0, launch.stream()>>>(
-        op, gradients.parts, parameters, to, static_cast<int>(blocks.x));
+    sum_parts<T>
+        <<<blocks_for(parameters, kSumPartsThreads), kSumPartsThreads, 0, launch.stream()>>>(
+            op, gradients.parts, parameters, to, static_cast<int>(blocks.x));
   });
   launch.check();
   return result;

@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(kMlpThreads)
 int mlp_width(const MlpArrays& mlp) {
   std::int64_t widest = mlp.x.size(1);
   for (const Array& weight : mlp.weights) widest = std::max(widest, weight.size(0));
-  return widest <= 32 ? 32 : widest <= 64 ? 64 : kWidestMlp;
+  return widest <= 32 ? 32 : kWidestMlp;
 }
 
 MlpOperands mlp_operands(const MlpArrays& mlp) {

@@ -41,6 +41,15 @@ struct PairOf<__half> {
   static __device__ float2 widen(std::uint32_t bits) {
     return __half22float2(reinterpret_cast<const __half2&>(bits));
   }
+  /// max(x, 0), or NaN.
+  static __device__ std::uint32_t relu(std::uint32_t bits) {
+    const __half2 y = __hmax2_nan(reinterpret_cast<const __half2&>(bits), __half2{});
+    return reinterpret_cast<const std::uint32_t&>(y);
+  }
+  /// All 16 bits of an element that is positive or NaN, 0 for the others.
+  static __device__ std::uint32_t passes(std::uint32_t bits) {
+    return __hgtu2_mask(reinterpret_cast<const __half2&>(bits), __half2{});
+  }
 };
 
 template <>
@@ -52,6 +61,14 @@ struct PairOf<__nv_bfloat16> {
   }
   static __device__ float2 widen(std::uint32_t bits) {
     return __bfloat1622float2(reinterpret_cast<const __nv_bfloat162&>(bits));
+  }
+  static __device__ std::uint32_t relu(std::uint32_t bits) {
+    const __nv_bfloat162 y =
+        __hmax2_nan(reinterpret_cast<const __nv_bfloat162&>(bits), __nv_bfloat162{});
+    return reinterpret_cast<const std::uint32_t&>(y);
+  }
+  static __device__ std::uint32_t passes(std::uint32_t bits) {
+    return __hgtu2_mask(reinterpret_cast<const __nv_bfloat162&>(bits), __nv_bfloat162{});
   }
 };
 

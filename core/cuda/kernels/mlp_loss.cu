@@ -32,6 +32,7 @@ __global__ void __launch_bounds__(kMlpThreads, 2)
        tile += static_cast<std::int64_t>(gridDim.x) * kMlpTileRows) {
     const std::int64_t first = tile + warp * kBlock;
     const int rows = rows_of_warp(op, first);
+    prefetch_tile(op, loss, first + static_cast<std::int64_t>(gridDim.x) * kMlpTileRows, lane);
     load_x<T, kStride>(staged, op, first, rows, lane);
     __syncwarp();
     Fragment h[kBlocks] = {};
@@ -41,8 +42,10 @@ __global__ void __launch_bounds__(kMlpThreads, 2)
     store_fragments<T, kWidth>(staged, h, op.blocks(op.layers));
     __syncwarp();
     loss_of_rows<T, kWidth>(loss, loss.losses, staged, op.sizes[op.layers], first, rows);
-    loss.sum.add_block(tile);
+    __syncwarp();  // before the next x is staged
   }
+  loss.sum.add_blocks(static_cast<std::int64_t>(blockIdx.x) * kMlpTileRows,
+                      static_cast<std::int64_t>(gridDim.x) * kMlpTileRows);
 }
 
 }  // namespace

@@ -21,8 +21,9 @@ struct MlpLossOperands {
   const std::byte* dloss = nullptr;
   DType dloss_dtype = DType::f32;
 
-  /// dloss / rows
+  /// dloss / rows, or 0 without a loss
   __device__ float factor(std::int64_t rows) const {
+    if (targets == nullptr) return 0;
     return load<float>(dloss, dloss_dtype, 0) / static_cast<float>(rows);
   }
 };
@@ -36,6 +37,15 @@ struct MlpLossCall {
  private:
   Array losses_, parts_;
 };
+
+/// Asks for x and the targets of a warp's next tile, which begins at row `first`.
+inline __device__ void prefetch_tile(const MlpOperands& op, const MlpLossOperands& loss,
+                                     std::int64_t first, int lane) {
+  const int rows = rows_of_warp(op, first);
+  prefetch_x(op, first, rows, lane);
+  if (loss.targets == nullptr) return;
+  prefetch(loss.targets + first, rows * static_cast<std::int64_t>(sizeof(*loss.targets)), lane);
+}
 
 /// Rows of logits in a warp's tile, with the members of LogitRows that log_sum_exp_of needs.
 template <class T>
@@ -74,6 +84,8 @@ __device__ RowOfLoss loss_of_rows(const MlpLossOperands& loss, float* losses, co
                                   int columns, std::int64_t first, int rows) {
   const TileLogits<T> x{tile, kWidth + kPad, columns};
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  // Loaded before it is needed, so that the row's sum does not wait for the memory.
+  const std::int64_t loaded = lane < rows ? loss.targets[first + lane] : 0;
   LogSumExp own{0, 0};
   if (columns <= kBlock) {
     if (lane < rows) {
@@ -90,7 +102,7 @@ __device__ RowOfLoss loss_of_rows(const MlpLossOperands& loss, float* losses, co
     }
   }
   if (lane >= rows) return {0, -1};
-  const std::int64_t target = loss.check(loss.targets[first + lane]);
+  const std::int64_t target = loss.check(loaded);
   if (losses != nullptr) {
     losses[first + lane] = (own.max - x.at(lane, target)) + own.log_sum;
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include <halfgrad/core/cuda/kernels/mlp_tile.h>
 
@@ -29,23 +30,33 @@ struct LayerSums {
   float bias[4] = {};
 };
 
-/// Adds g^T h, and g^T 1, over the rows of a tile.
+/// Adds g^T h, and g^T 1, over the rows of a tile. All shares add g^T 1, though one stores it, and
+/// a layer of the kernel's width has code of its own: a branch would make a product wait for the
+/// operands of the one before.
 template <class T, int kWidth>
 __device__ void add_products(LayerSums<kWidth>& sums, const Ownership<kWidth>& own, const T* g,
                              int out_blocks, const T* h, int in_blocks) {
   constexpr int kStride = kWidth + kPad;
   if (!own.any() || own.row_block >= out_blocks) return;
-#pragma unroll 1
-  for (int row = 0; row < kMlpTileRows; row += kBlock) {
-    const Fragment a = load_a_transposed(g + row * kStride + own.row_block * kBlock, kStride);
+  const auto add = [&](const auto columns) {
 #pragma unroll
-    for (int i = 0; i < own.kColumnBlocks; ++i) {
-      if (own.column_block(i) >= in_blocks) continue;
-      const Fragment b = load_b(h + row * kStride + own.column_block(i) * kBlock, kStride);
-      multiply_add<T>(sums.weight[i][0], a, b.part[0], b.part[1]);
-      multiply_add<T>(sums.weight[i][1], a, b.part[2], b.part[3]);
+    for (int row = 0; row < kMlpTileRows; row += kBlock) {
+      const Fragment a = load_a_transposed(g + row * kStride + own.row_block * kBlock, kStride);
+#pragma unroll
+      for (int i = 0; i < own.kColumnBlocks; ++i) {
+        if (i >= columns) continue;
+        const Fragment b = load_b(h + row * kStride + own.column_block(i) * kBlock, kStride);
+        multiply_add<T>(sums.weight[i][0], a, b.part[0], b.part[1]);
+        multiply_add<T>(sums.weight[i][1], a, b.part[2], b.part[3]);
+      }
+      multiply_add<T>(sums.bias, a, PairOf<T>::kOnes, PairOf<T>::kOnes);
     }
-    if (own.share == 0) multiply_add<T>(sums.bias, a, PairOf<T>::kOnes, PairOf<T>::kOnes);
+  };
+  const int columns = in_blocks - own.column_block(0);
+  if (columns >= own.kColumnBlocks) {
+    add(std::integral_constant<int, own.kColumnBlocks>());
+  } else {
+    add(columns);
   }
 }
 
@@ -77,17 +88,28 @@ struct SummedGradients {
   void* biases[kMostMlpLayers];  ///< null: no bias
 };
 
+inline constexpr int kSumPartsThreads = 64;  ///< small blocks, for all multiprocessors
+
 /// Adds the parts of each parameter, in order. `parts` is [count, parameters]: the layers in order,
-/// a weight before its bias.
+/// a weight before its bias. A thread loads 32 parts before it adds them: a few waits for the
+/// memory, not one for each part.
 template <class T>
-__global__ void __launch_bounds__(kMlpThreads)
+__global__ void __launch_bounds__(kSumPartsThreads)
     sum_parts(const __grid_constant__ MlpOperands op, const float* parts, std::int64_t parameters,
               const __grid_constant__ SummedGradients to, int count) {
-  std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kMlpThreads + threadIdx.x;
+  std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kSumPartsThreads + threadIdx.x;
   if (i >= parameters) return;
+  constexpr int kLoads = 32;
   float sum = 0;
-#pragma unroll 8
-  for (int part = 0; part < count; ++part) sum += parts[part * parameters + i];
+  for (int first = 0; first < count; first += kLoads) {
+    float loaded[kLoads];
+#pragma unroll
+    for (int k = 0; k < kLoads; ++k) {
+      loaded[k] = first + k < count ? parts[(first + k) * parameters + i] : 0;
+    }
+#pragma unroll
+    for (int k = 0; k < kLoads; ++k) sum += loaded[k];
+  }
   for (int l = 0; l < op.layers; ++l) {
     const int out = op.sizes[l + 1], weights = out * op.sizes[l];
     if (i < weights) {

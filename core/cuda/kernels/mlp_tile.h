@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include <halfgrad/core/array.h>
 #include <halfgrad/core/cuda/engines/group.h>
 #include <halfgrad/core/cuda/engines/launch.h>
 #include <halfgrad/core/cuda/kernels/mlp.h>
 #include <halfgrad/core/cuda/kernels/mlp_fragments.h>
-#include <halfgrad/core/math/math.h>
+#include <halfgrad/core/cuda/kernels/mlp_rows.h>
 
 /// The parts that the forward and the backward kernel of an MLP share: its operands, the weights in
 /// shared memory, and one layer for the 16 rows of a warp.
@@ -40,43 +41,6 @@ inline __device__ int rows_of_warp(const MlpOperands& op, std::int64_t first) {
   return static_cast<int>(std::clamp<std::int64_t>(op.rows - first, 0, kBlock));
 }
 
-/// Loads eight elements, 16 bytes of a tile; float elements are rounded.
-template <class T>
-__device__ uint4 load_chunk(const T* from) {
-  return *reinterpret_cast<const uint4*>(from);
-}
-template <class T>
-__device__ uint4 load_chunk(const float* from) {
-  const float4 low = reinterpret_cast<const float4*>(from)[0];
-  const float4 high = reinterpret_cast<const float4*>(from)[1];
-  return {PairOf<T>::narrow(low.x, low.y), PairOf<T>::narrow(low.z, low.w),
-          PairOf<T>::narrow(high.x, high.y), PairOf<T>::narrow(high.z, high.w)};
-}
-
-/// Copies `rows` rows of `columns` contiguous elements to a tile in shared memory, and fills the
-/// tile's other rows and columns, up to tile_rows x tile_columns, with zeros. From is T, or float,
-/// which is rounded to T. The threads of a warp or of a block share the work; `rank` is this one's.
-template <class T, int kStride, class From>
-__device__ void load_rows(T* tile, int tile_rows, int tile_columns, const From* from, int rows,
-                          int columns, int rank, int threads) {
-  constexpr int kChunk = 8;
-  if (columns % kChunk == 0 && reinterpret_cast<std::uintptr_t>(from) % 16 == 0) {
-    const int per_row = tile_columns / kChunk;
-    for (int i = rank; i < tile_rows * per_row; i += threads) {
-      const int row = i / per_row, column = i % per_row * kChunk;
-      uint4 chunk = {};
-      if (row < rows && column < columns) chunk = load_chunk<T>(from + row * columns + column);
-      *reinterpret_cast<uint4*>(tile + row * kStride + column) = chunk;
-    }
-    return;
-  }
-  for (int i = rank; i < tile_rows * tile_columns; i += threads) {
-    const int row = i / tile_columns, column = i % tile_columns;
-    const bool inside = row < rows && column < columns;
-    tile[row * kStride + column] = inside ? T(from[row * columns + column]) : T(0);
-  }
-}
-
 /// Loads 16 rows of x, from row `first`, to a warp's tile: `rows` of them are in the batch.
 template <class T, int kStride>
 __device__ void load_x(T* tile, const MlpOperands& op, std::int64_t first, int rows, int lane) {
@@ -90,12 +54,10 @@ __device__ void load_x(T* tile, const MlpOperands& op, std::int64_t first, int r
   }
 }
 
-/// Copies the first `rows` rows and `columns` columns of a tile to contiguous rows, by one warp.
-template <class T, int kStride>
-__device__ void store_rows(T* to, const T* tile, int rows, int columns, int lane) {
-  for (int i = lane; i < rows * columns; i += 32) {
-    to[i] = tile[i / columns * kStride + i % columns];
-  }
+/// Asks for the `rows` rows of x that load_x() will load for the warp's next tile.
+inline __device__ void prefetch_x(const MlpOperands& op, std::int64_t first, int rows, int lane) {
+  const std::int64_t row = op.sizes[0] * (op.x_is_float ? 4 : 2);
+  prefetch(static_cast<const std::byte*>(op.x) + first * row, rows * row, lane);
 }
 
 /// The weights and biases of all layers in shared memory, padded with zeros to whole blocks. The
@@ -136,26 +98,47 @@ struct SharedLayers {
   }
 };
 
-/// Multiplies a warp's 16 rows by a weight, W^T or W, and calls use(j, sums) with the float sums
-/// of each 16 columns: sums[0] for columns 16 j to 16 j + 7, sums[1] for the next 8.
-template <class T, int kWidth, bool kByTranspose, class Use>
-__device__ void multiply_rows(const Fragment (&rows)[kWidth / kBlock], int depth_blocks,
-                              const T* weight, int column_blocks, const Use& use) {
+/// Multiplies a warp's 16 rows by kColumns blocks of columns of a weight, W^T or W, from block
+/// `first` on. The sums do not depend on each other, so the tensor cores start one product after
+/// the other without waiting for a result. Depth is int, or a constant: then there is no branch.
+template <class T, int kWidth, bool kByTranspose, int kColumns, class Depth, class Use>
+__device__ void multiply_columns(const Fragment (&rows)[kWidth / kBlock], Depth depth_blocks,
+                                 const T* weight, int first, const Use& use) {
   constexpr int kStride = kWidth + kPad;
+  float sums[kColumns][2][4] = {};
 #pragma unroll
-  for (int j = 0; j < kWidth / kBlock; ++j) {
-    if (j >= column_blocks) continue;
-    float sums[2][4] = {};
+  for (int k = 0; k < kWidth / kBlock; ++k) {
+    if (k >= depth_blocks) continue;
 #pragma unroll
-    for (int k = 0; k < kWidth / kBlock; ++k) {
-      if (k >= depth_blocks) continue;
+    for (int i = 0; i < kColumns; ++i) {
+      const int j = first + i;
       const Fragment b =
           kByTranspose ? load_b_transposed(weight + j * kBlock * kStride + k * kBlock, kStride)
                        : load_b(weight + k * kBlock * kStride + j * kBlock, kStride);
-      multiply_add<T>(sums[0], rows[k], b.part[0], b.part[1]);
-      multiply_add<T>(sums[1], rows[k], b.part[2], b.part[3]);
+      multiply_add<T>(sums[i][0], rows[k], b.part[0], b.part[1]);
+      multiply_add<T>(sums[i][1], rows[k], b.part[2], b.part[3]);
     }
-    use(j, sums);
+  }
+#pragma unroll
+  for (int i = 0; i < kColumns; ++i) use(first + i, sums[i]);
+}
+
+/// Multiplies a warp's 16 rows by a weight, W^T or W, and calls use(j, sums) with the float sums
+/// of each 16 columns: sums[0] for columns 16 j to 16 j + 7, sums[1] for the next 8. A layer of the
+/// kernel's width has code of its own, without branches.
+template <class T, int kWidth, bool kByTranspose, class Use>
+__device__ void multiply_rows(const Fragment (&rows)[kWidth / kBlock], int depth_blocks,
+                              const T* weight, int column_blocks, const Use& use) {
+  constexpr int kBlocks = kWidth / kBlock;
+  if (depth_blocks == kBlocks && column_blocks == kBlocks) {
+    constexpr std::integral_constant<int, kBlocks> kDepth;
+    multiply_columns<T, kWidth, kByTranspose, kBlocks>(rows, kDepth, weight, 0, use);
+    return;
+  }
+#pragma unroll
+  for (int j = 0; j < kBlocks; ++j) {
+    if (j >= column_blocks) continue;
+    multiply_columns<T, kWidth, kByTranspose, 1>(rows, depth_blocks, weight, j, use);
   }
 }
 
@@ -173,19 +156,48 @@ __device__ Fragment add_bias(const float (&sums)[2][4], const float* bias) {
   return f;
 }
 
-/// Applies relu to a block. Bit 2 p + i of the result says whether element i of part p passes
-/// gradients: y > 0, or NaN.
+/// Bit p of each half of the result is set where `f.part[p]` passes gradients through relu: y > 0,
+/// or NaN. Four blocks' bits fit into one value, each shifted by 4 more.
 template <class T>
-__device__ std::uint32_t apply_relu(Fragment& f) {
-  std::uint32_t passes = 0;
+__device__ std::uint32_t bits_of_relu(const Fragment& f) {
+  std::uint32_t bits = 0;
 #pragma unroll
   for (int part = 0; part < 4; ++part) {
-    const float2 z = PairOf<T>::widen(f.part[part]);
-    const float low = math::maximum(z.x, 0.0F), high = math::maximum(z.y, 0.0F);
-    f.part[part] = PairOf<T>::narrow(low, high);
-    passes |= (low <= 0 ? 0U : 1U) << (2 * part) | (high <= 0 ? 0U : 2U) << (2 * part);
+    bits |= PairOf<T>::passes(f.part[part]) & (0x00010001U << part);
   }
-  return passes;
+  return bits;
+}
+
+template <class T>
+__device__ void apply_relu(Fragment& f) {
+#pragma unroll
+  for (int part = 0; part < 4; ++part) f.part[part] = PairOf<T>::relu(f.part[part]);
+}
+
+/// Sets rows to 0 from `valid` on: a row outside the batch must add nothing, not 0 * inf, to dW.
+template <int kBlocks>
+__device__ void clear_rows(Fragment (&rows)[kBlocks], int valid) {
+  if (valid == kBlock) return;
+  const int row = static_cast<int>(threadIdx.x) % 32 / 4;
+#pragma unroll
+  for (int j = 0; j < kBlocks; ++j) {
+#pragma unroll
+    for (int part = 0; part < 4; ++part) {
+      if (row + part % 2 * 8 >= valid) rows[j].part[part] = 0;
+    }
+  }
+}
+
+/// Rounds sums to a block of the operand, with 0 where a bit of bits_of_relu() is not set.
+template <class T>
+__device__ Fragment mask(const float (&sums)[2][4], std::uint32_t bits) {
+  Fragment f;
+#pragma unroll
+  for (int part = 0; part < 4; ++part) {
+    const float* const pair = &sums[part / 2][part % 2 * 2];
+    f.part[part] = PairOf<T>::narrow(pair[0], pair[1]) & (bits >> part & 0x00010001U) * 0xffffU;
+  }
+  return f;
 }
 
 /// Stores a warp's rows as whole blocks in a tile.
@@ -233,21 +245,15 @@ __device__ void compute_layers(Fragment (&h)[kWidth / kBlock], const MlpOperands
 /// The operands for the kernels of this width.
 MlpOperands mlp_operands(const MlpArrays& mlp);
 
-/// The smallest width of a kernel, 32, 64 or 128, that holds every layer.
+/// The smallest width of a kernel, 32 or 64, that holds every layer.
 int mlp_width(const MlpArrays& mlp);
 
 /// Calls f(T(), std::integral_constant<int, width>()) for the element type and width of a kernel.
 template <class F>
 void with_mlp_kernel(const MlpArrays& mlp, const F& f) {
   const auto with_width = [&](auto element) {
-    switch (mlp_width(mlp)) {
-      case 32:
-        return f(element, std::integral_constant<int, 32>());
-      case 64:
-        return f(element, std::integral_constant<int, 64>());
-      default:
-        return f(element, std::integral_constant<int, 128>());
-    }
+    if (mlp_width(mlp) == 32) return f(element, std::integral_constant<int, 32>());
+    f(element, std::integral_constant<int, kWidestMlp>());
   };
   if (mlp.dtype() == DType::f16) return with_width(__half());
   with_width(__nv_bfloat16());

@@ -365,9 +365,10 @@ TEST_F(MlpCrossEntropyOnCuda, HasTheBitsOfItsTwoOps) {
     expect_bits_of_two_ops({{16, 32, 8}, 129, dtype, kCUDA}, 64);
     expect_bits_of_two_ops({{20, 17, 33}, 150, dtype, kCUDA});
     expect_bits_of_two_ops({{8, 40, 40, 40, 40, 40, 40, 16}, 100, dtype, kCUDA});
+    expect_bits_of_two_ops({{64, 64, 64, 64}, 150, dtype, kCUDA});
     expect_bits_of_two_ops({{128, 100, 128, 17}, 20, dtype, kCUDA});
     expect_bits_of_two_ops({{7, 24}, 17, dtype, kCUDA, dtype, false});
-    expect_bits_of_two_ops({{16, 100}, 40, dtype, kCUDA});
+    expect_bits_of_two_ops({{16, 60}, 40, dtype, kCUDA});
     expect_bits_of_two_ops({{16, 1}, 40, dtype, kCUDA});
   }
 }

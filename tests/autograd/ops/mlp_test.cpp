@@ -117,7 +117,7 @@ TEST(Mlp, HasTheSameBitsWithAnyNumberOfThreads) {
 using MlpOnCuda = OnCuda;
 
 // The shapes touch every edge: rows and features around blocks of 16, tiles of 128 rows, several
-// groups of layers, widths of 32, 64 and 128, and rows that are not aligned to 16 bytes.
+// groups of layers, widths of 32 and 64, and rows that are not aligned to 16 bytes.
 TEST_F(MlpOnCuda, IsLinearAndReluLayerByLayer) {
   manual_seed(4);
   for (const DType dtype : {kHalf, kBFloat16}) {
@@ -127,14 +127,16 @@ TEST_F(MlpOnCuda, IsLinearAndReluLayerByLayer) {
     compare({64, 64, 64, 64, 64, 10}, 255, dtype, kCUDA);
     compare({64, 64, 64, 64, 64, 10}, 130, dtype, kCUDA, false);
     compare({8, 40, 40, 40, 40, 40, 40, 9}, 100, dtype, kCUDA);
-    compare({128, 100, 128, 11}, 77, dtype, kCUDA);
+    compare({64, 40, 64, 64}, 77, dtype, kCUDA);
+    compare({64, 64}, 300, dtype, kCUDA);
+    compare({64, 33, 64}, 300, dtype, kCUDA);
   }
 }
 
 TEST_F(MlpOnCuda, ComposesWhatTheKernelsDoNotTake) {
   manual_seed(5);
   compare({16, 32, 5}, 40, kFloat, kCUDA);
-  compare({16, 200, 5}, 40, kHalf, kCUDA);
+  compare({128, 100, 128, 11}, 77, kHalf, kCUDA);
   compare({8, 4, 4, 4, 4, 4, 4, 4, 4, 1}, 20, kHalf, kCUDA);
 }
 
@@ -185,6 +187,31 @@ TEST_F(MlpOnCuda, ARowOutsideTheBatchAddsNothing) {
     for (const Tensor& gradient : gradients) {
       EXPECT_TRUE(all(isfinite(gradient)).item<bool>()) << name(dtype);
     }
+  }
+}
+
+// Wider layers take the launches of layers one by one, which are faster.
+TEST_F(MlpOnCuda, ComposesLayersOfMoreThan64Features) {
+  const auto launches_of = [](const auto& f) {
+    const std::int64_t before = detail::launches;
+    f();
+    return detail::launches - before;
+  };
+  for (const std::int64_t width : {64, 65, 128}) {
+    const Layers layers = draw_layers({width, width, 10}, kHalf, kCUDA, true);
+    const Tensor x = randn({256, width}).to(kCUDA).to(kHalf),
+                 target = zeros({256}, {.dtype = kLong, .device = kCUDA});
+    const auto fused = launches_of([&] { mlp(x, layers.weights, layers.biases); });
+    EXPECT_EQ(fused == 1, width == 64);
+    EXPECT_EQ(fused == launches_of([&] { layers.one_by_one(x); }), width != 64);
+    const auto loss = launches_of([&] {
+      const Tensor value = mlp_cross_entropy(x, layers.weights, layers.biases, target);
+      autograd::grad({value}, layers.all());
+    });
+    const auto composed = launches_of(
+        [&] { autograd::grad({cross_entropy(layers.one_by_one(x), target)}, layers.all()); });
+    EXPECT_EQ(loss < composed, width == 64) << loss << ' ' << composed;
+    EXPECT_EQ(loss == composed, width != 64) << loss << ' ' << composed;
   }
 }
 

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <halfgrad/core/cuda/engines/group.h>
+#include <halfgrad/core/cuda/kernels/mlp_fragments.h>
+
+/// Rows of a matrix on their way between global memory and a tile in shared memory.
+namespace halfgrad::detail {
+
+/// Loads eight elements, 16 bytes of a tile; float elements are rounded.
+template <class T>
+__device__ uint4 load_chunk(const T* from) {
+  return *reinterpret_cast<const uint4*>(from);
+}
+template <class T>
+__device__ uint4 load_chunk(const float* from) {
+  const float4 low = reinterpret_cast<const float4*>(from)[0];
+  const float4 high = reinterpret_cast<const float4*>(from)[1];
+  return {PairOf<T>::narrow(low.x, low.y), PairOf<T>::narrow(low.z, low.w),
+          PairOf<T>::narrow(high.x, high.y), PairOf<T>::narrow(high.z, high.w)};
+}
+
+/// Copies `rows` rows of `columns` contiguous elements to a tile in shared memory, and fills the
+/// tile's other rows and columns, up to tile_rows x tile_columns, with zeros. From is T, or float,
+/// which is rounded to T. The threads of a warp or of a block share the work; `rank` is this one's.
+template <class T, int kStride, class From>
+__device__ void load_rows(T* tile, int tile_rows, int tile_columns, const From* from, int rows,
+                          int columns, int rank, int threads) {
+  constexpr int kChunk = 8;
+  if (columns % kChunk == 0 && reinterpret_cast<std::uintptr_t>(from) % 16 == 0) {
+    const int per_row = tile_columns / kChunk;
+    for (int i = rank; i < tile_rows * per_row; i += threads) {
+      const int row = i / per_row, column = i % per_row * kChunk;
+      uint4 chunk = {};
+      if (row < rows && column < columns) chunk = load_chunk<T>(from + row * columns + column);
+      *reinterpret_cast<uint4*>(tile + row * kStride + column) = chunk;
+    }
+    return;
+  }
+  for (int i = rank; i < tile_rows * tile_columns; i += threads) {
+    const int row = i / tile_columns, column = i % tile_columns;
+    const bool inside = row < rows && column < columns;
+    tile[row * kStride + column] = inside ? T(from[row * columns + column]) : T(0);
+  }
+}
+
+/// Asks for `bytes` bytes of global memory, so that they are in the L2 cache when a warp loads
+/// them.
+inline __device__ void prefetch(const void* from, std::int64_t bytes, int lane) {
+  constexpr int kLine = 128;
+  for (std::int64_t at = lane * kLine; at < bytes; at += kWarp * kLine) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(static_cast<const std::byte*>(from) + at));
+  }
+}
+
+/// Copies the first `rows` rows and `columns` columns of a tile to contiguous rows, by one warp.
+template <class T, int kStride>
+__device__ void store_rows(T* to, const T* tile, int rows, int columns, int lane) {
+  for (int i = lane; i < rows * columns; i += 32) {
+    to[i] = tile[i / columns * kStride + i % columns];
+  }
+}
+
+}  // namespace halfgrad::detail
