@@ -22,6 +22,7 @@
 #include <halfgrad/core/cuda/kernels/gemm_small.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <optional>
 

@@ -106,6 +106,19 @@ TEST_P(SmallProductOnCuda, Tails) {
   }
 }
 
+// Rows aligned to 16 bytes, and tiles inside the operands: most steps copy whole chunks without a
+// test, and must stop to do so where k ends within a step.
+TEST_P(SmallProductOnCuda, AlignedOperandsWithATailOfK) {
+  for (const std::int64_t k : {8, 64, 72, 128, 136, 192, 264, 784}) {
+    for (const Layout la : {Layout::rows, Layout::columns}) {
+      for (const Layout lb : {Layout::rows, Layout::columns}) expect_right(72, 40, k, la, lb);
+    }
+  }
+  ASSERT_EQ(detail::plan_small_product(72, 3136, 136).tile, 64);
+  expect_right(72, 3136, 136, Layout::rows, Layout::columns);
+  expect_right(72, 3136, 136, Layout::columns, Layout::rows);
+}
+
 TEST_P(SmallProductOnCuda, TilesWithOneAndMoreParts) {
   struct Case {
     int tile;
