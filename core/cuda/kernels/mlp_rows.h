@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <halfgrad/core/cuda/engines/group.h>
 #include <halfgrad/core/cuda/kernels/mlp_fragments.h>
@@ -30,12 +31,20 @@ __device__ void load_rows(T* tile, int tile_rows, int tile_columns, const From* 
                           int columns, int rank, int threads) {
   constexpr int kChunk = 8;
   if (columns % kChunk == 0 && reinterpret_cast<std::uintptr_t>(from) % 16 == 0) {
-    const int per_row = tile_columns / kChunk;
-    for (int i = rank; i < tile_rows * per_row; i += threads) {
-      const int row = i / per_row, column = i % per_row * kChunk;
-      uint4 chunk = {};
-      if (row < rows && column < columns) chunk = load_chunk<T>(from + row * columns + column);
-      *reinterpret_cast<uint4*>(tile + row * kStride + column) = chunk;
+    constexpr int kWidest = (kStride - kPad) / kChunk;
+    const auto copy = [&](const auto per_row) {
+#pragma unroll 4
+      for (int i = rank; i < tile_rows * per_row; i += threads) {
+        const int row = i / per_row, column = i % per_row * kChunk;
+        uint4 chunk = {};
+        if (row < rows && column < columns) chunk = load_chunk<T>(from + row * columns + column);
+        *reinterpret_cast<uint4*>(tile + row * kStride + column) = chunk;
+      }
+    };
+    if (tile_columns == kWidest * kChunk) {
+      copy(std::integral_constant<int, kWidest>());  // divides by a constant
+    } else {
+      copy(tile_columns / kChunk);
     }
     return;
   }

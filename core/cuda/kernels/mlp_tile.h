@@ -124,21 +124,27 @@ __device__ void multiply_columns(const Fragment (&rows)[kWidth / kBlock], Depth 
 }
 
 /// Multiplies a warp's 16 rows by a weight, W^T or W, and calls use(j, sums) with the float sums
-/// of each 16 columns: sums[0] for columns 16 j to 16 j + 7, sums[1] for the next 8. A layer of the
-/// kernel's width has code of its own, without branches.
+/// of each 16 columns: sums[0] for columns 16 j to 16 j + 7, sums[1] for the next 8. A depth or
+/// a number of columns that is the kernel's width has code of its own, without branches.
 template <class T, int kWidth, bool kByTranspose, class Use>
 __device__ void multiply_rows(const Fragment (&rows)[kWidth / kBlock], int depth_blocks,
                               const T* weight, int column_blocks, const Use& use) {
   constexpr int kBlocks = kWidth / kBlock;
-  if (depth_blocks == kBlocks && column_blocks == kBlocks) {
-    constexpr std::integral_constant<int, kBlocks> kDepth;
-    multiply_columns<T, kWidth, kByTranspose, kBlocks>(rows, kDepth, weight, 0, use);
-    return;
-  }
+  const auto multiply = [&](const auto depth) {
+    if (column_blocks == kBlocks) {
+      multiply_columns<T, kWidth, kByTranspose, kBlocks>(rows, depth, weight, 0, use);
+      return;
+    }
 #pragma unroll
-  for (int j = 0; j < kBlocks; ++j) {
-    if (j >= column_blocks) continue;
-    multiply_columns<T, kWidth, kByTranspose, 1>(rows, depth_blocks, weight, j, use);
+    for (int j = 0; j < kBlocks; ++j) {
+      if (j >= column_blocks) continue;
+      multiply_columns<T, kWidth, kByTranspose, 1>(rows, depth, weight, j, use);
+    }
+  };
+  if (depth_blocks == kBlocks) {
+    multiply(std::integral_constant<int, kBlocks>());
+  } else {
+    multiply(depth_blocks);
   }
 }
 
