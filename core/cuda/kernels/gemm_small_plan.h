@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 
@@ -8,7 +9,8 @@
 /// the same on every GPU.
 namespace halfgrad::detail {
 
-/// Returns whether our kernel should compute C [m, n] with sums of k terms.
+/// Returns whether C [m, n], with sums of k terms, is small: our kernel computes it if that saves a
+/// launch, or if C is narrow.
 ///
 /// cuBLASLt's usual tiles have 128 x 128 elements, so a product takes as many blocks as C has such
 /// tiles, and a GPU has 100 or more multiprocessors. Ours divides a small C into smaller tiles,
@@ -18,6 +20,11 @@ inline bool is_small_product(std::int64_t m, std::int64_t n, std::int64_t k) {
   constexpr std::int64_t kTile = 128 * 128;
   const bool few_tiles = m * n <= 32 * kTile, one_tile = m * n <= kTile;
   return one_tile || (few_tiles && k <= 1024);
+}
+
+/// Returns whether C has so few rows or columns that cuBLASLt's tiles are mostly padding.
+inline bool is_narrow_product(std::int64_t m, std::int64_t n) {
+  return std::min(m, n) <= 16 && m * n <= 128 * 128;
 }
 
 /// A block computes tile x tile elements of C. If there are few tiles, `parts` blocks share the sum

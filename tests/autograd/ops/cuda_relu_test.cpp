@@ -95,15 +95,16 @@ TEST_F(ReluOnCuda, MaskSavesLaunchesInLargeProducts) {
     EXPECT_EQ(values_of(fused), values_of(separate));
     const Array out = Array::empty({rows, width}, dtype, kCUDA);
     const Array a = Array::full({rows, 8}, 1, dtype, kCUDA);
-    const Array b = Array::full({8, width}, 1, dtype, kCUDA);
+    const Array w = Array::full({width, 8}, 1, dtype, kCUDA).transpose(0, 1);  // as linear has it
+    const Array next_w = Array::full({8, width}, 1, dtype, kCUDA);
     const Array mask = detail::relu_mask(out, 8);
     ASSERT_TRUE(mask.defined());
     const Array bias = Array::full({width}, 0, dtype, kCUDA);
     const Array dy = Array::empty({rows, width}, dtype, kCUDA);
     const auto relu = detail::Activation::relu;
-    const bool stores_mask = detail::activated_product(relu, a, b, bias, out, mask);
-    const bool has_relu = stores_mask || detail::activated_product(relu, a, b, bias, out, {});
-    const bool masks = stores_mask && detail::masked_product(a, b, out, mask, dy);
+    const bool stores_mask = detail::activated_product(relu, a, w, bias, out, mask);
+    const bool has_relu = stores_mask || detail::activated_product(relu, a, w, bias, out, {});
+    const bool masks = stores_mask && detail::masked_product(a, next_w, out, mask, dy);
     EXPECT_EQ(separate.backward - fused.backward, masks ? 1 : 0);
     EXPECT_EQ(separate.forward, has_relu ? 2 : 3);  // 3: a cuBLASLt that cannot even add a bias
     if (has_relu) {
