@@ -28,6 +28,14 @@ TEST(Standardize, GivesFeaturesMean0AndDeviation1) {
   assert_close(y, tensor({1.0, 0.0, 1.0}, {.dtype = kDouble}), {.roundoffs = 4});
 }
 
+TEST(Standardize, AConstantFeatureKeepsItsScale) {
+  Standardize scale(1, {.dtype = kDouble});
+  for (int n = 1; n < 64; ++n) {  // some of the means round, which makes the variance 1e-34
+    scale.fit(full({n, 1}, 0.1, {.dtype = kDouble}));
+    EXPECT_EQ(scale.std.item(), 1) << n;
+  }
+}
+
 TEST(Standardize, ComputesLargeMeansInDouble) {
   Standardize scale(1);
   scale.fit(arange(16777216, 16777216 + 8, 2).to(kFloat32).unsqueeze(1));
