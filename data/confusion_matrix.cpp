@@ -15,7 +15,6 @@ namespace {
 using halfgrad::detail::fail;
 
 constexpr std::size_t kMostColumns = 12;
-constexpr std::size_t kScoreWidth = 9;  // columns of "precision"
 
 /// The elements of a square matrix, checked.
 struct Counts {
@@ -126,18 +125,19 @@ std::string classification_report(const Tensor& confusion_matrix,
          class_names.size());
   }
   const bool has_matrix = counts.classes <= kMostColumns;
-  const std::string corner = has_matrix ? "class \\ predicted" : "class";
-  std::size_t first = corner.size();
+  constexpr const char* kScores[] = {"precision", "recall", "f1", "samples"};
+  constexpr std::size_t kWidths[] = {9, 6, 5, 7};
+  std::size_t first = 5;  // columns of "class"
   for (const std::string& name : class_names) first = std::max(first, width(name));
 
-  std::string text = left(corner, first);
+  std::string text = has_matrix ? left("", first) + "  predicted as\n" : "";
+  text += left("class", first);
   std::vector<std::size_t> widths;
   for (std::size_t j = 0; has_matrix && j < counts.classes; ++j) {
     widths.push_back(std::max(width(class_names[j]), std::to_string(counts.column(j)).size()));
     text += right(class_names[j], widths[j]);
   }
-  for (const char* score : {"precision", "recall", "f1", "samples"})
-    text += right(score, kScoreWidth);
+  for (std::size_t k = 0; k < 4; ++k) text += right(kScores[k], kWidths[k]);
   text += '\n';
   const std::vector<ClassScores> scores = class_scores(confusion_matrix);
   for (std::size_t i = 0; i < counts.classes; ++i) {
@@ -145,10 +145,9 @@ std::string classification_report(const Tensor& confusion_matrix,
     for (std::size_t j = 0; j < widths.size(); ++j) {
       text += right(std::to_string(counts.at(i, j)), widths[j]);
     }
-    for (const double score : {scores[i].precision, scores[i].recall, scores[i].f1}) {
-      text += right(shown(score), kScoreWidth);
-    }
-    text += right(std::to_string(scores[i].support), kScoreWidth) + '\n';
+    const auto& [support, precision, recall, f1] = scores[i];
+    text += right(shown(precision), kWidths[0]) + right(shown(recall), kWidths[1]) +
+            right(shown(f1), kWidths[2]) + right(std::to_string(support), kWidths[3]) + '\n';
   }
   return text + "accuracy " + shown(accuracy(confusion_matrix)) + '\n';
 }

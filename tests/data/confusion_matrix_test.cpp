@@ -40,16 +40,16 @@ TEST(ConfusionMatrix, ScoresEachClass) {
 }
 
 TEST(ConfusionMatrix, PrintsATable) {
-  EXPECT_EQ(
-      classification_report(example(), {"cat", "caf\xC3\xA9", "dog"}),
-      "class \\ predicted  cat  caf\xC3\xA9  dog  precision     recall         f1    samples\n"
-      "cat                  2     1    0      1.000      0.667      0.800          3\n"
-      "caf\xC3\xA9                 0     2    0      0.667      1.000      0.800          2\n"
-      "dog                  0     0    0          -          -          -          0\n"
-      "accuracy 0.800\n");
+  EXPECT_EQ(classification_report(example(), {"cat", "caf\xC3\xA9", "dog"}),
+            "       predicted as\n"
+            "class  cat  caf\xC3\xA9  dog  precision  recall     f1  samples\n"
+            "cat      2     1    0      1.000   0.667  0.800        3\n"
+            "caf\xC3\xA9     0     2    0      0.667   1.000  0.800        2\n"
+            "dog      0     0    0          -       -      -        0\n"
+            "accuracy 0.800\n");
   const std::string wide =
       classification_report(eye(13, {.dtype = kInt64}), std::vector<std::string>(13, "x"));
-  EXPECT_EQ(wide.substr(0, wide.find('\n')), "class  precision     recall         f1    samples");
+  EXPECT_EQ(wide.substr(0, wide.find('\n')), "class  precision  recall     f1  samples");
 }
 
 TEST(ConfusionMatrix, RefusesWrongArguments) {
