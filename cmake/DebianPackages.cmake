@@ -26,7 +26,7 @@ else()
 endif()
 
 set(CPACK_COMPONENT_DEV_DESCRIPTION
-    "${PROJECT_DESCRIPTION}\nLibraries, headers, and files for CMake and pkg-config.")
+    "Libraries, headers, and files for CMake and pkg-config.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libhalfgrad-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libc6-dev, zlib1g-dev")
@@ -36,12 +36,12 @@ if(HALFGRAD_GEMM STREQUAL "blas")
 endif()
 
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION
-    "Programs of halfgrad\nhalfgrad-check judges a kernel, halfgrad-number shows how formats round.")
+    "Programs of halfgrad: halfgrad-check judges a kernel, halfgrad-number shows how formats round.")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME halfgrad-tools)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION math)
 
 if(HALFGRAD_PYTHON)
-  set(CPACK_COMPONENT_PYTHON_DESCRIPTION "${PROJECT_DESCRIPTION}\nThe package halfgrad for Python.")
+  set(CPACK_COMPONENT_PYTHON_DESCRIPTION "The package halfgrad for Python.")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-halfgrad)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
   # Without the stable ABI, which Python has from 3.12 on, a module fits one version of Python only.
