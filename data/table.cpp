@@ -37,6 +37,12 @@ float float_at(const CsvText& csv, std::size_t row, std::size_t column,
   return value;
 }
 
+/// Sorts texts and keeps each once.
+void sort_once(std::vector<std::string>& texts) {
+  std::ranges::sort(texts);
+  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+}
+
 /// Lists the names of the columns for a message.
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
@@ -63,8 +69,7 @@ void print_column(std::ostream& out, const CsvText& csv, const std::vector<std::
     high = std::max(high, *number);
   }
   const bool is_number = numbers > 0 && numbers == texts.size();
-  std::ranges::sort(texts);
-  texts.erase(std::ranges::unique(texts).begin(), texts.end());
+  sort_once(texts);
   out << "  " << csv.columns[column] << ": ";
   if (is_number) {
     out << "numbers from " << low << " to " << high;
@@ -134,8 +139,7 @@ Categories Table::categories(const std::string& column) const {
                    "CsvOptions::missing to make it a category");
   }
   std::vector<std::string> names = texts(column);
-  std::ranges::sort(names);
-  names.erase(std::ranges::unique(names).begin(), names.end());
+  sort_once(names);
   return {categories(column, names), names};
 }
 
