@@ -9,7 +9,7 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PORT = ROOT / "packaging/vcpkg/halfgrad"
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-# Of vcpkg's reference of vcpkg.json.
+# The fields in vcpkg's reference of vcpkg.json.
 FIELDS = {"name", "version-semver", "description", "license", "supports", "dependencies",
           "default-features", "features", "homepage"}
 FEATURE_FIELDS = {"description", "dependencies", "supports", "license"}
