@@ -12,7 +12,7 @@
 namespace halfgrad::data {
 
 struct CsvOptions {
-  char delimiter = ',';  ///< between fields; '\t' and ';' are common, too
+  char delimiter = ',';  ///< between fields; a tab and ';' are common, too
   char decimal = '.';    ///< the decimal point: 3.14, or 3,14 with ','
   bool header = true;    ///< whether the first record names the columns
   /// Names for the columns of a file without a header. When empty, they are "0", "1", "2", ...
@@ -22,7 +22,7 @@ struct CsvOptions {
 };
 
 /// Reads a file as RFC 4180 defines it. A field in quotes may contain delimiters, line ends, and
-/// "" for a quote. Lines end in \n, \r\n or \r. Beyond the RFC, it skips empty lines and a byte
+/// "" for a quote. Lines end in LF, CR LF or CR. Beyond the RFC, it skips empty lines and a byte
 /// order mark, and removes spaces and tabs around a field without quotes. The text is not
 /// interpreted: Table's functions say what each column means.
 ///
