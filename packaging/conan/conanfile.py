@@ -12,7 +12,7 @@ from conan.tools.files import copy, load, rmdir
 # The folders of the library, in the order of dependencies; see cmake/Folders.cmake.
 FOLDERS = {
     "core": [], "files": ["core"], "autograd": ["core"], "nn": ["autograd"], "optim": ["autograd"],
-    "amp": ["optim", "nn"], "async": ["amp", "optim"], "data": ["autograd", "files"],
+    "amp": ["autograd", "optim"], "async": ["amp", "optim"], "data": ["autograd", "files"],
     "io": ["nn", "async", "files"], "compat": ["nn", "optim", "data", "io"],
     "testing": ["autograd", "io"], "report": ["nn", "amp", "files"],
 }
@@ -61,6 +61,7 @@ class Halfgrad(ConanFile):
         for option in ("NATIVE", "TESTS", "EXAMPLES", "TOOLS"):
             toolchain.cache_variables[f"HALFGRAD_{option}"] = False
         toolchain.cache_variables["CMAKE_UNITY_BUILD"] = True
+        toolchain.user_presets_path = False  # leaves the sources as they are
         toolchain.generate()
         CMakeDeps(self).generate()
 
@@ -90,7 +91,11 @@ class Halfgrad(ConanFile):
             component.requires = list(uses)
             component.cxxflags = ["-Wno-psabi"]
         self.cpp_info.components["core"].system_libs = ["pthread", "dl"]
-        self.cpp_info.components["files"].requires.append("zlib::zlib")
+        # A profile may take zlib from the system: [platform_requires] zlib/1.2.13
+        if any(dependency.ref.name == "zlib" for dependency in self.dependencies.host.values()):
+            self.cpp_info.components["files"].requires.append("zlib::zlib")
+        else:
+            self.cpp_info.components["files"].system_libs = ["z"]
 
     def _library(self, folder):
         ending = "so" if self.options.shared else "a"
