@@ -11,7 +11,7 @@
 
 namespace halfgrad::nn {
 
-Standardize::Standardize(std::int64_t num_features, StandardizeArguments options)
+Standardize::Standardize(std::int64_t num_features, StandardizeOptions options)
     : Callable("Standardize", detail::text(num_features)), num_features_(num_features) {
   if (num_features < 1) {
     halfgrad::detail::fail("Standardize", "expected num_features > 0, got {}", num_features);

@@ -7,16 +7,14 @@
 #include <optional>
 
 #include <halfgrad/autograd/creation.h>
-#include <halfgrad/core/plain_names.h>
 #include <halfgrad/nn/module.h>
 
 namespace halfgrad::nn {
 
-struct StandardizeArguments {
+struct StandardizeOptions {
   DType dtype = kFloat32;
   Device device = get_default_device();
 };
-HALFGRAD_PLAIN_NAME(StandardizeOptions, StandardizeArguments)
 
 /// Scales each feature to mean 0 and standard deviation 1, as measured once on the training data:
 ///
@@ -34,7 +32,7 @@ class Standardize : public Callable<Standardize> {
   template <std::same_as<std::nullptr_t> T>
   Standardize(T empty) : Callable(empty) {}
   /// Before fit() or load_state_dict(), mean and std are NaN.
-  explicit Standardize(std::int64_t num_features, StandardizeArguments options = {});
+  explicit Standardize(std::int64_t num_features, StandardizeOptions options = {});
 
   /// Sets mean and std, of the population, to those of x `[n, num_features]`, computed in double. A
   /// feature that is constant gets the std 1. Throws std::invalid_argument for another shape, for
