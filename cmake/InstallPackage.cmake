@@ -1,6 +1,8 @@
 # For cmake --install: headers, libraries, licence, and the package that find_package(halfgrad) reads.
+# Component dev has what a program needs to be built, tools the programs, python the Python package.
 
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
 
 list(TRANSFORM HALFGRAD_FOLDERS PREPEND halfgrad_ OUTPUT_VARIABLE library_targets)
 install(TARGETS halfgrad ${library_targets} EXPORT halfgrad-targets
@@ -14,6 +16,9 @@ endforeach()
 install(FILES "${PROJECT_SOURCE_DIR}/halfgrad.h" "${PROJECT_SOURCE_DIR}/eigen.h"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/halfgrad")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+# Two packages may not own one file, so each has the licence in a folder of its own.
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}-tools"
+        COMPONENT tools EXCLUDE_FROM_ALL)
 
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/halfgrad")
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/halfgrad-config.cmake.in"

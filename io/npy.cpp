@@ -26,6 +26,7 @@ Tensor read_array(ByteReader input) {
   // Row-major order of the transpose is column-major order.
   if (header.fortran_order) std::ranges::reverse(header.shape);
   const Tensor tensor = detail::tensor_of({.dtype = header.dtype,
+                                           .stored = header.stored,
                                            .sizes = header.shape,
                                            .offset = header.data_start,
                                            .order = header.order},

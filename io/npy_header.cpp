@@ -23,10 +23,21 @@ constexpr std::size_t kFirstSizeDigits = 21;     // NumPy pads the first size to
 struct NpyType {
   std::string_view code;
   DType dtype;
+  std::optional<ShortInteger> stored = std::nullopt;
 };
 
-constexpr NpyType kNpyTypes[] = {{"f8", kFloat64}, {"f4", kFloat32}, {"f2", kHalf}, {"i8", kInt64},
-                                 {"i4", kInt32},   {"u1", kUInt8},   {"b1", kBool}};
+/// A dtype that is written comes before the short integers that are read as it.
+constexpr NpyType kNpyTypes[] = {{"f8", kFloat64},
+                                 {"f4", kFloat32},
+                                 {"f2", kHalf},
+                                 {"i8", kInt64},
+                                 {"i4", kInt32},
+                                 {"u1", kUInt8},
+                                 {"b1", kBool},
+                                 {"i1", kInt64, ShortInteger::i8},
+                                 {"i2", kInt64, ShortInteger::i16},
+                                 {"u2", kInt64, ShortInteger::u16},
+                                 {"u4", kInt64, ShortInteger::u32}};
 
 /// Reads Python literals: the part of the grammar that .npy headers use.
 class LiteralReader : public TextCursor {
@@ -95,8 +106,8 @@ void read_type(LiteralReader& text, NpyHeader& header) {
   const std::string_view order = std::string_view(descr).substr(0, 1);
   const std::string_view code = std::string_view(descr).substr(order.size());
   const auto refuse = [&](FormatCode why, const std::string& fix) {
-    text.input().fail_at(at, why, "<, > or | and f8, f4, f2, i8, i4, u1 or b1", '\'' + descr + '\'',
-                         fix);
+    text.input().fail_at(at, why, "<, > or | and f8, f4, f2, i8, i4, i2, i1, u4, u2, u1 or b1",
+                         '\'' + descr + '\'', fix);
   };
   if (descr.empty() || std::string_view("<>=|").find(order) == std::string_view::npos) {
     refuse(FormatCode::unknown_dtype, "");
@@ -115,7 +126,8 @@ void read_type(LiteralReader& text, NpyHeader& header) {
                                  : "convert it with .astype before saving");
   }
   header.dtype = type->dtype;
-  if (order == "|" && item_size(header.dtype) > 1) {
+  header.stored = type->stored;
+  if (order == "|" && stored_size(header.dtype, header.stored) > 1) {
     refuse(FormatCode::bad_value, "| says that there is no byte order");
   }
   header.order = order == ">" ? std::endian::big : std::endian::little;
@@ -159,7 +171,7 @@ std::uint32_t read_header_size(ByteReader& input, int major) {
 
 /// Returns the size of the data in bytes; the rest of the file must have exactly this size.
 std::uint64_t checked_data_size(const NpyHeader& header, const ByteReader& input) {
-  const auto size = files::checked_size(header.shape, item_size(header.dtype));
+  const auto size = files::checked_size(header.shape, stored_size(header.dtype, header.stored));
   if (!size) {
     input.fail(FormatCode::size_overflow, "a shape of fewer than 2^63 bytes", "a larger one");
   }

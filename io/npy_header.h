@@ -2,12 +2,14 @@
 
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <halfgrad/core/dtype.h>
 #include <halfgrad/files/byte_reader.h>
+#include <halfgrad/io/stored_type.h>
 
 /// The header of a .npy file, which precedes the data (numpy/lib/_format_impl.py):
 ///
@@ -19,6 +21,7 @@ namespace halfgrad::io::detail {
 
 struct NpyHeader {
   DType dtype = kFloat32;
+  std::optional<ShortInteger> stored = std::nullopt;  ///< the type in the file, if tensors lack it
   std::endian order = std::endian::little;
   bool fortran_order = false;  ///< the first index varies fastest
   std::vector<std::uint64_t> shape = {};

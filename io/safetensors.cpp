@@ -33,11 +33,15 @@ Safetensors read(const files::ByteSource& bytes, const std::string& name) {
     const auto dtype = detail::dtype_of_safetensors(entry.dtype);
     if (!dtype) {
       input.fail_at(entry.described_at, FormatCode::no_such_dtype,
-                    "BOOL, U8, I32, I64, F16, BF16, F32 or F64",
+                    "BOOL, F16, BF16, F32, F64, I64 or an integer of at most 32 bits",
                     entry.dtype + " for \"" + entry.name + '"', "convert it before saving");
     }
-    result.tensors[entry.name] = detail::tensor_of(
-        {.dtype = *dtype, .sizes = entry.shape, .offset = header.data_start + entry.begin}, input);
+    result.tensors[entry.name] =
+        detail::tensor_of({.dtype = *dtype,
+                           .stored = detail::short_integer_of_safetensors(entry.dtype),
+                           .sizes = entry.shape,
+                           .offset = header.data_start + entry.begin},
+                          input);
   }
   return result;
 }

@@ -9,9 +9,39 @@ namespace halfgrad::io::detail {
 static_assert(std::endian::native == std::endian::little,
               "arrays are written without converting the byte order");
 
+namespace {
+
+template <class Stored>
+void widen(std::span<const std::byte> from, std::endian order, std::int64_t* to) {
+  for (std::size_t at = 0; at < from.size(); at += sizeof(Stored)) {
+    *to++ = files::load<Stored>(&from[at], order);
+  }
+}
+
+/// Reads integers of 1, 2 or 4 bytes into an int64 array.
+void read_widened(const Elements& elements, const files::ByteReader& input, const Array& array) {
+  const auto count = static_cast<std::uint64_t>(array.numel());
+  const auto size = static_cast<std::uint64_t>(stored_size(elements.dtype, elements.stored));
+  std::vector<std::byte> bytes = input.buffer(count * size);
+  input.from(elements.offset).read(bytes, "elements");
+  auto* const to = reinterpret_cast<std::int64_t*>(array.data());
+  switch (*elements.stored) {
+    case ShortInteger::i8:
+      return widen<std::int8_t>(bytes, elements.order, to);
+    case ShortInteger::i16:
+      return widen<std::int16_t>(bytes, elements.order, to);
+    case ShortInteger::u16:
+      return widen<std::uint16_t>(bytes, elements.order, to);
+    case ShortInteger::u32:
+      return widen<std::uint32_t>(bytes, elements.order, to);
+  }
+}
+
+}  // namespace
+
 Tensor tensor_of(const Elements& elements, const files::ByteReader& input) {
   using files::FormatCode;
-  const auto& [dtype, sizes, offset, order] = elements;
+  const auto& [dtype, stored, sizes, offset, order] = elements;
   if (sizes.size() > kMaxDims) {
     input.fail_at(offset, FormatCode::bad_shape,
                   "at most " + std::to_string(kMaxDims) + " dimensions",
@@ -19,6 +49,10 @@ Tensor tensor_of(const Elements& elements, const files::ByteReader& input) {
   }
   const Array array = Array::empty(std::vector<std::int64_t>(sizes.begin(), sizes.end()), dtype);
   if (array.numel() == 0) return Tensor(array);
+  if (stored) {
+    read_widened(elements, input, array);
+    return Tensor(array);
+  }
   const std::span bytes(array.data(), static_cast<std::size_t>(array.numel() * item_size(dtype)));
   input.from(offset).read(bytes, "elements");
   if (dtype == kBool) {

@@ -3,6 +3,7 @@
 /// Includes all modules.
 #include <halfgrad/nn/activation.h>
 #include <halfgrad/nn/dropout.h>
+#include <halfgrad/nn/early_stopping.h>
 #include <halfgrad/nn/embedding.h>
 #include <halfgrad/nn/functional.h>
 #include <halfgrad/nn/fused_mlp.h>
@@ -12,3 +13,4 @@
 #include <halfgrad/nn/module.h>
 #include <halfgrad/nn/norm.h>
 #include <halfgrad/nn/sequential.h>
+#include <halfgrad/nn/standardize.h>

@@ -21,7 +21,7 @@ inline Bytes contents(const std::filesystem::path& path) {
 /// A temporary folder for the files of one test.
 class Folder {
  public:
-  Folder() : path_(std::filesystem::path(testing::TempDir()) / name()) {
+  Folder() : path_(std::filesystem::path(::testing::TempDir()) / name()) {
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
   }
@@ -32,7 +32,7 @@ class Folder {
 
  private:
   static std::string name() {
-    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
     std::string name = std::string("halfgrad_") + info->test_suite_name() + "_" + info->name();
     std::replace(name.begin(), name.end(), '/', '_');
     return name;

@@ -12,10 +12,10 @@ function(expect_refused program pattern)
   endif()
 endfunction()
 
-set(with_steps amp_loops async_optimizer fused_adam gemm_ladder inspect_steps loss_scalers paper_figures
-    train_step verify_resume)
-set(programs amp_loops async_optimizer char_lm fused_adam gemm_ladder inspect_steps loss_scalers mnist_mlp
+set(with_steps amp_loops async_optimizer fused_adam gemm_ladder inspect_steps loss_scalers own_data
     paper_figures train_step verify_resume)
+set(programs amp_loops async_optimizer char_lm fused_adam gemm_ladder inspect_steps loss_scalers mnist_mlp
+    own_data paper_figures train_step verify_resume)
 if(EXISTS "${FOLDER}/eigen_data")  # built where Eigen is found
   list(APPEND with_steps eigen_data)
   list(APPEND programs eigen_data)

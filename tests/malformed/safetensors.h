@@ -107,7 +107,7 @@ inline std::vector<Malformed> malformed() {
       {"dtype in lower case", shaped("f32", "[]", "[0,4]", 4), unknown_dtype},
       {"dtype of NumPy", shaped("<f4", "[]", "[0,4]", 4), unknown_dtype},
       {"dtype empty", shaped("", "[]", "[0,4]", 4), unknown_dtype},
-      {"signed bytes", shaped("I8", "[2]", "[0,2]", 2), no_such_dtype, "convert it"},
+      {"unsigned 64 bits", shaped("U64", "[2]", "[0,16]", 16), no_such_dtype, "convert it"},
       {"8-bit floats", shaped("F8_E4M3", "[2]", "[0,2]", 2), no_such_dtype},
       {"complex numbers", shaped("C64", "[1]", "[0,8]", 8), no_such_dtype},
       {"4-bit floats in half a byte", shaped("F4", "[3]", "[0,2]", 2), size_mismatch, "12 bits"},

@@ -116,7 +116,7 @@ check(1 SAYS "there is no apt-get" "apt-get install zlib1g-dev" NOT called ran)
 # Only root may make chroots.
 set(script bare-machine)
 check(2 ARGUMENTS trixie SAYS "expected root")
-check(2 SAYS "tools/bare-machine [--compile | --demo] SUITE")
-check(0 ARGUMENTS --help SAYS "tools/bare-machine [--compile | --demo] SUITE")
+check(2 SAYS "tools/bare-machine [--compile | --demo | --packages FOLDER] SUITE")
+check(0 ARGUMENTS --help SAYS "tools/bare-machine [--compile | --demo | --packages FOLDER] SUITE")
 
 file(REMOVE_RECURSE "${CMAKE_CURRENT_BINARY_DIR}/install_deps machine")
