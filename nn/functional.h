@@ -1,5 +1,6 @@
 #pragma once
 
+#include <halfgrad/autograd/attention.h>
 #include <halfgrad/autograd/linear_activation.h>
 #include <halfgrad/autograd/mlp.h>
 #include <halfgrad/autograd/ops.h>
