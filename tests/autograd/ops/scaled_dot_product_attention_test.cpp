@@ -11,6 +11,7 @@
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/composed_attention.h>
+#include <halfgrad/core/launches.h>
 #include <halfgrad/core/random.h>
 #include <halfgrad/tests/autograd/engine/finite_differences.h>
 #include <halfgrad/tests/autograd/table/doubles.h>
@@ -279,6 +280,19 @@ TEST_P(Attention, RefusesOtherOperands) {
   refused(q, k, k, {}, std::nan(""));
   EXPECT_NO_THROW(scaled_dot_product_attention(q.to(kHalf), k.to(kHalf), k.to(kHalf),
                                                zeros({3, 5}, in(kFloat))));
+}
+
+TEST(AttentionOnCuda, IsOneKernelAndTwoInBackward) {
+  if (!cuda::is_available()) GTEST_SKIP() << "no GPU: " << cuda::why_unavailable();
+  const CreationOptions there{.dtype = kHalf, .device = kCUDA, .requires_grad = true};
+  const Tensor q = rand({2, 3, 70, 16}, there), k = rand({2, 3, 70, 16}, there);
+  const Tensor v = rand({2, 3, 70, 16}, there),
+               dy = rand({2, 3, 70, 16}, {.dtype = kHalf, .device = kCUDA});
+  const std::int64_t before = detail::launches;
+  const Tensor y = scaled_dot_product_attention(q, k, v, {}, 0.1, true);
+  EXPECT_EQ(detail::launches - before, 1);
+  y.backward(dy);
+  EXPECT_EQ(detail::launches - before, 3);
 }
 
 // Second derivatives drop the same weights.
