@@ -59,9 +59,8 @@ MultiheadAttention::MultiheadAttention(std::int64_t embed_dim, std::int64_t num_
   }
   if (options.bias) in_proj_bias = parameter("in_proj_bias", {3 * embed_dim});
   out_proj = register_module(
-      "out_proj",
-      Linear(embed_dim, embed_dim,
-             {.bias = options.bias, .dtype = options.dtype, .device = options.device}));
+      "out_proj", Linear(embed_dim, embed_dim,
+                         {.bias = options.bias, .dtype = options.dtype, .device = options.device}));
   reset_parameters();
 }
 
@@ -98,10 +97,10 @@ void MultiheadAttention::expect_inputs(const Tensor& query, const Tensor& key,
   if (fits && dims == 3) fits = query.size(n) == key.size(n) && key.size(n) == value.size(n);
   if (fits) return;
   const bool first = options_.batch_first;
-  const std::string expected = detail::text(
-      first ? "query [n, l, " : "query [l, n, ", embed_dim_,
-      first ? "], key [n, s, " : "], key [s, n, ", *options_.kdim,
-      first ? "] and value [n, s, " : "] and value [s, n, ", *options_.vdim, "]");
+  const std::string expected =
+      detail::text(first ? "query [n, l, " : "query [l, n, ", embed_dim_,
+                   first ? "], key [n, s, " : "], key [s, n, ", *options_.kdim,
+                   first ? "] and value [n, s, " : "] and value [s, n, ", *options_.vdim, "]");
   halfgrad::detail::fail(kMultiheadName, "expected {}, or all without n, got {}, {} and {}",
                          expected, query.sizes(), key.sizes(), value.sizes());
 }
@@ -110,8 +109,7 @@ void MultiheadAttention::expect_inputs(const Tensor& query, const Tensor& key,
 Tensor MultiheadAttention::project(const Tensor& input, std::int64_t part) const {
   const std::int64_t first = part * embed_dim_, last = first + embed_dim_;
   const Tensor own[] = {q_proj_weight, k_proj_weight, v_proj_weight};
-  const Tensor weight =
-      in_proj_weight.defined() ? in_proj_weight.slice(0, first, last) : own[part];
+  const Tensor weight = in_proj_weight.defined() ? in_proj_weight.slice(0, first, last) : own[part];
   return linear(input, weight,
                 in_proj_bias.defined() ? in_proj_bias.slice(0, first, last) : Tensor());
 }
@@ -150,9 +148,11 @@ Tensor MultiheadAttention::mask_of(const Tensor& key_padding_mask, const Tensor&
   return both ? logical_or(padding, mask) : added(padding, dtype) + added(mask, dtype);
 }
 
-std::tuple<Tensor, Tensor> MultiheadAttention::forward(
-    const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& key_padding_mask,
-    bool need_weights, const Tensor& attn_mask, bool average_attn_weights) const {
+std::tuple<Tensor, Tensor> MultiheadAttention::forward(const Tensor& query, const Tensor& key,
+                                                       const Tensor& value,
+                                                       const Tensor& key_padding_mask,
+                                                       bool need_weights, const Tensor& attn_mask,
+                                                       bool average_attn_weights) const {
   expect_inputs(query, key, value);
   const bool one = query.dim() == 2;
   // [n, l, features]
@@ -161,8 +161,8 @@ std::tuple<Tensor, Tensor> MultiheadAttention::forward(
   };
   std::array<Tensor, 3> parts;
   if (in_proj_weight.defined() && query.is_same(key) && key.is_same(value)) {
-    const std::vector<Tensor> chunks = chunk(linear(batch(query), in_proj_weight, in_proj_bias), 3,
-                                             -1);
+    const std::vector<Tensor> chunks =
+        chunk(linear(batch(query), in_proj_weight, in_proj_bias), 3, -1);
     std::copy(chunks.begin(), chunks.end(), parts.begin());
   } else {
     parts = {project(batch(query), 0), project(batch(key), 1), project(batch(value), 2)};
@@ -185,8 +185,7 @@ std::tuple<Tensor, Tensor> MultiheadAttention::forward(
     const bool hides = mask.defined() && mask.dtype() == kBool;
     mixed = scaled_dot_product_attention(q, k, v, hides ? logical_not(mask) : mask, p);
   }
-  const Tensor output =
-      out_proj(mixed.transpose(1, 2).reshape({q.size(0), q.size(2), embed_dim_}));
+  const Tensor output = out_proj(mixed.transpose(1, 2).reshape({q.size(0), q.size(2), embed_dim_}));
   return {one                    ? output.squeeze(0)
           : options_.batch_first ? output
                                  : output.transpose(0, 1),

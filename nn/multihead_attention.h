@@ -14,11 +14,11 @@
 namespace halfgrad::nn {
 
 struct MultiheadAttentionArguments {
-  double dropout = 0;  ///< of the weights, in training mode
+  double dropout = 0;  ///< probability of dropping a weight in training mode
   bool bias = true;
   std::optional<std::int64_t> kdim = std::nullopt;  ///< features of the keys; default: embed_dim
   std::optional<std::int64_t> vdim = std::nullopt;  ///< features of the values; default: embed_dim
-  bool batch_first = false;  ///< `[n, l, e]` instead of `[l, n, e]`
+  bool batch_first = false;                         ///< `[n, l, e]` instead of `[l, n, e]`
   DType dtype = kFloat32;
   Device device = get_default_device();
 };

@@ -80,8 +80,7 @@ TEST(MultiheadAttention, ComputesWhatPyTorchComputes) {
       EXPECT_EQ(weights.sizes(), tensor_from(c["weights"]).sizes());
       expect_close(weights, c["weights"]["values"], "weights");
     }
-    output.backward(
-        tensor_of(c["cotangent"].get<Doubles>(), output.sizes()).to(output.device()));
+    output.backward(tensor_of(c["cotangent"].get<Doubles>(), output.sizes()).to(output.device()));
     for (const auto& [name, parameter] : layer.named_parameters()) {
       expect_close(parameter.grad(), c["gradients"][name], name);
     }

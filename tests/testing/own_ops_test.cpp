@@ -8,6 +8,7 @@
 #include <halfgrad/autograd/mlp.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/attention_tiles.h>
+#include <halfgrad/autograd/transformer.h>
 #include <halfgrad/core/gemm.h>
 #include <halfgrad/testing/kernel_check.h>
 #include <halfgrad/testing/kernel_report.h>
@@ -43,6 +44,7 @@ const std::map<std::string, Run>& own_composites() {
       {"any", [](const In& in) { return any(in[0], 1); }},
       {"batch_norm",
        [](const In& in) { return batch_norm(in[0], in[1], in[2], {}, {}, true, 0.1, 1e-5); }},
+      {"rope", [](const In& in) { return rope(in[0]); }},
       {"mm", [](const In& in) { return mm(in[0], in[1]); }},
       {"matmul", [](const In& in) { return matmul(in[0], in[1]); }},
       {"bmm", [](const In& in) { return bmm(in[0], in[1]); }},
