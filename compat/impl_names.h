@@ -42,6 +42,7 @@ using LogSoftmaxImpl = LogSoftmax;
 using MSELossImpl = MSELoss;
 using ModuleDictImpl = ModuleDict;
 using ModuleListImpl = ModuleList;
+using MultiheadAttentionImpl = MultiheadAttention;
 using NLLLossImpl = NLLLoss;
 using PReLUImpl = PReLU;
 using ParameterDictImpl = ParameterDict;

@@ -142,6 +142,15 @@ Tensor EmbeddingBag::forward(const Tensor& input, const Tensor& offsets,
   return functional::embedding_bag(input, weight, of_call);
 }
 
+MultiheadAttentionOptions::operator MultiheadAttention() const {
+  if (add_bias_kv_ || add_zero_attn_) {
+    halfgrad::detail::fail("MultiheadAttention",
+                           "expected neither add_bias_kv nor add_zero_attn, which halfgrad lacks");
+  }
+  return MultiheadAttention(embed_dim_, num_heads_,
+                            {.dropout = dropout_, .bias = bias_, .kdim = kdim_, .vdim = vdim_});
+}
+
 EmbeddingOptions::operator Embedding() const {
   if (max_norm_ || scale_grad_by_freq_) {
     halfgrad::detail::fail("Embedding", "expected neither max_norm nor scale_grad_by_freq, got {}",

@@ -64,6 +64,23 @@ class LayerNormOptions {
   TORCH_ARG(bool, elementwise_affine) = true;
 };
 
+class MultiheadAttentionOptions {
+ public:
+  MultiheadAttentionOptions(std::int64_t embed_dim, std::int64_t num_heads)
+      : embed_dim_(embed_dim), num_heads_(num_heads) {}
+  /// Throws std::invalid_argument for add_bias_kv and add_zero_attn, which halfgrad lacks.
+  operator MultiheadAttention() const;
+
+  TORCH_ARG(std::int64_t, embed_dim);
+  TORCH_ARG(std::int64_t, num_heads);
+  TORCH_ARG(double, dropout) = 0;
+  TORCH_ARG(bool, bias) = true;
+  TORCH_ARG(bool, add_bias_kv) = false;
+  TORCH_ARG(bool, add_zero_attn) = false;
+  TORCH_ARG(std::optional<std::int64_t>, kdim) = std::nullopt;
+  TORCH_ARG(std::optional<std::int64_t>, vdim) = std::nullopt;
+};
+
 class BatchNormOptions {
  public:
   BatchNormOptions(std::int64_t num_features) : num_features_(num_features) {}

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <halfgrad/autograd/attention.h>
 #include <halfgrad/autograd/linear_activation.h>
 #include <halfgrad/autograd/mlp.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/transformer.h>
 
 /// The ops of ops.h under the names of torch.nn.functional: `nn::functional::relu` is
 /// `halfgrad::relu`.

@@ -11,6 +11,7 @@
 #include <halfgrad/nn/linear.h>
 #include <halfgrad/nn/loss.h>
 #include <halfgrad/nn/module.h>
+#include <halfgrad/nn/multihead_attention.h>
 #include <halfgrad/nn/norm.h>
 #include <halfgrad/nn/sequential.h>
 #include <halfgrad/nn/standardize.h>

@@ -93,6 +93,7 @@ struct KernelOp {
 ///   cumsum, softmax, log_softmax      [m, k] -> [m, k]
 ///   layer_norm, rms_norm              [m, k], weight [k] (, bias [k]) -> [m, k], eps = 1e-5
 ///   batch_norm                        [m, n, k], weight [n], bias [n] -> [m, n, k], eps = 1e-5
+///   rope                              [m, 2 k] -> [m, 2 k], in halves
 ///   mm, matmul                        [m, k], [k, n] -> [m, n]
 ///   bmm                               [m, n, k], [m, k, n] -> [m, n, n]
 ///   mv                                [m, k], [k] -> [m]

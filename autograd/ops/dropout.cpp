@@ -1,6 +1,7 @@
 #include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/op_table/row_references.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/shared/composed_attention.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/random.h>
 
@@ -57,6 +58,10 @@ OpEntry dropout_entry() {
           .precision = Dropout::precision,
           .examples = {{"p 0.3", {{.sizes = {5, 13}}}, run, of_the_same_sizes}},
           .bounded_reference = reference};
+}
+
+Tensor dropout_by_key(const Tensor& input, double p, RandomKey key) {
+  return p == 0 ? input : apply(Dropout{p, key}, input);
 }
 
 }  // namespace detail

@@ -1,3 +1,4 @@
+#include <halfgrad/autograd/attention.h>
 #include <halfgrad/autograd/linear_activation.h>
 #include <halfgrad/autograd/mlp.h>
 #include <halfgrad/autograd/ops.h>
@@ -127,6 +128,18 @@ void bind_rows(OpBinder& ops) {
       "input"_a, "running_mean"_a.none(), "running_var"_a.none(), "weight"_a = nb::none(),
       "bias"_a = nb::none(), "training"_a = false, "momentum"_a = 0.1, "eps"_a = 1e-5,
       "Normalizes each channel, dimension 1. In training updates the running statistics.");
+  ops.function(
+      "scaled_dot_product_attention",
+      [](const Tensor& query, const Tensor& key, const Tensor& value, const OptionalTensor& mask,
+         double dropout_p, bool is_causal, std::optional<double> scale) {
+        return scaled_dot_product_attention(query, key, value, or_undefined(mask), dropout_p,
+                                            is_causal, scale);
+      },
+      "query"_a, "key"_a, "value"_a, "attn_mask"_a = nb::none(), "dropout_p"_a = 0.0,
+      "is_causal"_a = false, nb::kw_only(), "scale"_a = nb::none(),
+      "softmax(query key^T scale + mask) value, for [..., l, e], [..., s, e] and [..., s, v].\n"
+      "`scale` is 1 / sqrt(e) by default. A mask of bool is True where a key takes part; another\n"
+      "is added. The scores are not stored. Raises ValueError for a mask together with is_causal.");
   ops.function("dropout", &dropout, "input"_a, "p"_a = 0.5, "training"_a = true,
                "In training zeroes each element with probability p and divides others by 1 - p.");
 }

@@ -118,6 +118,13 @@ KernelOp batch_norm() {
   return op;
 }
 
+KernelOp rope() {
+  const auto sizes = [](const Dims& d) { return Shape{d.m, 2 * d.k}; };
+  return needs_rows(judged(
+      "rope", "[m, 2 k] -> [m, 2 k], in halves",
+      [sizes](const Dims& d) { return Specs{{.sizes = sizes(d)}}; }, sizes));
+}
+
 }  // namespace
 
 std::vector<KernelOp> row_ops() {
@@ -153,6 +160,7 @@ std::vector<KernelOp> row_ops() {
                     same_matrix))),
                 rms_norm_with),
       takes_eps(in_place(batch_norm()), batch_norm_with),
+      rope(),
   };
 }
 

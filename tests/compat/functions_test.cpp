@@ -264,4 +264,16 @@ TEST(Layers, ComputeTheirFunctions) {
   EXPECT_THROW(by_batch(), std::invalid_argument);
 }
 
+TEST(CompatLayers, MultiheadAttentionTakesOptions) {
+  nn::MultiheadAttention attention(nn::MultiheadAttentionOptions(8, 2).bias(false).kdim(4));
+  const torch::Tensor query = torch::rand({5, 3, 8}), key = torch::rand({6, 3, 4}),
+                      value = torch::rand({6, 3, 8});
+  const auto [output, weights] = attention->forward(query, key, value);
+  EXPECT_EQ(output.sizes(), query.sizes());
+  EXPECT_EQ(weights.sizes(), (torch::Shape{3, 5, 6}));
+  EXPECT_FALSE(attention->in_proj_bias.defined());
+  EXPECT_THROW(nn::MultiheadAttention(nn::MultiheadAttentionOptions(8, 2).add_zero_attn(true)),
+               std::invalid_argument);
+}
+
 }  // namespace

@@ -187,6 +187,7 @@ TERNARY = {
     "addcdiv": torch.addcdiv,
     "lerp": torch.lerp,
     "baddbmm": lambda x, y, z: torch.baddbmm(x, y[None], z[None]),
+    "scaled_dot_product_attention": F.scaled_dot_product_attention,
 }
 
 INTEGER = "add_scalar div_scalar exp sqrt pow_scalar sum prod cumsum argmax max".split()

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <map>
 #include <string>
 
@@ -6,6 +7,8 @@
 #include <halfgrad/autograd/linear_activation.h>
 #include <halfgrad/autograd/mlp.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/shared/attention_tiles.h>
+#include <halfgrad/autograd/transformer.h>
 #include <halfgrad/core/gemm.h>
 #include <halfgrad/testing/kernel_check.h>
 #include <halfgrad/testing/kernel_report.h>
@@ -41,6 +44,7 @@ const std::map<std::string, Run>& own_composites() {
       {"any", [](const In& in) { return any(in[0], 1); }},
       {"batch_norm",
        [](const In& in) { return batch_norm(in[0], in[1], in[2], {}, {}, true, 0.1, 1e-5); }},
+      {"rope", [](const In& in) { return rope(in[0]); }},
       {"mm", [](const In& in) { return mm(in[0], in[1]); }},
       {"matmul", [](const In& in) { return matmul(in[0], in[1]); }},
       {"bmm", [](const In& in) { return bmm(in[0], in[1]); }},
@@ -125,7 +129,9 @@ TEST_F(OwnOps, CompositesStayWithinTheirBudgets) {
 
 TEST_F(OwnOps, OpsOfTheTableStayWithinTheirBudgets) {
   for (const OpEntry& op : all_ops()) {
-    if (own_composites().contains(op.name) || op.name == "mlp_cross_entropy") continue;
+    const bool has_own_test =
+        op.name == "mlp_cross_entropy" || op.name == "scaled_dot_product_attention";
+    if (own_composites().contains(op.name) || has_own_test) continue;
     expect_sound(op.name, op.examples.front().run);
   }
 }
@@ -138,6 +144,49 @@ TEST_F(OwnOps, AnMlpWithItsLossIsNotAccused) {
       }),
       "mlp_cross_entropy");
   EXPECT_TRUE(report.passed()) << to_text(report);
+}
+
+halfgrad::detail::AttentionOperands attention_of(const Array& query, const Array& key,
+                                                 const Array& value, bool is_causal) {
+  const double scale = 1 / std::sqrt(static_cast<double>(query.size(2)));
+  return {query, key, value, {}, {.scale = scale, .is_causal = is_causal}};
+}
+
+// Both outputs: y, and the logsumexp that backward reads.
+TEST_F(OwnOps, AttentionStaysWithinItsBudget) {
+  for (const bool is_causal : {false, true}) {
+    const std::string op =
+        std::string("scaled_dot_product_attention") + (is_causal ? "_causal" : "");
+    for (const DType dtype : {kFloat64, kFloat32, kFloat16, kBFloat16}) {
+      const Kernel kernel([is_causal](const std::vector<Array>& in, const std::vector<Array>& out) {
+        const auto contiguous = [](const Array& x) {
+          return Array::empty(x.sizes(), x.dtype(), x.device());
+        };
+        const Array y = contiguous(out[0]), lse = contiguous(out[1]);
+        halfgrad::detail::attention_on_cpu(attention_of(in[0], in[1], in[2], is_causal), y, lse);
+        out[0].copy_(y);
+        out[1].copy_(lse);
+      });
+      const KernelReport report = check_kernel(kernel, op, {.dtype = dtype});
+      EXPECT_TRUE(report.passed()) << to_text(report);
+    }
+  }
+}
+
+TEST_F(OwnOps, TheGradientOfAttentionStaysWithinItsBudget) {
+  for (const DType dtype : {kFloat64, kFloat32, kFloat16, kBFloat16}) {
+    const Kernel kernel([](const std::vector<Array>& in, const std::vector<Array>& out) {
+      const auto gradients = halfgrad::detail::attention_gradient_on_cpu(
+          attention_of(in[1], in[2], in[3], false), in[0], in[4],
+          in[5].to(promote_types(in[0].dtype(), kFloat32)).contiguous());
+      out[0].copy_(gradients.query);
+      out[1].copy_(gradients.key);
+      out[2].copy_(gradients.value);
+    });
+    const KernelReport report =
+        check_kernel(kernel, "scaled_dot_product_attention_backward", {.dtype = dtype});
+    EXPECT_TRUE(report.passed()) << to_text(report);
+  }
 }
 
 // With it, where there is one, they count as 0.

@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include <halfgrad/core/cuda/kernels/attention.h>
 #include <halfgrad/core/cuda/kernels/class_total.h>
 #include <halfgrad/core/cuda/kernels/copy.h>
 #include <halfgrad/core/cuda/kernels/cross_entropy.h>
@@ -72,6 +73,11 @@ bool normalize_on_cuda(bool, const Array&, const Array&, const Array&, double, c
 }
 NormalizeGradient normalize_gradient_on_cuda(bool, const Array&, const Array&, const Array&,
                                              const Array&) {
+  absent();
+}
+void attention_on_cuda(const AttentionOperands&, const Array&, const Array&) { absent(); }
+AttentionGradients attention_gradient_on_cuda(const AttentionOperands&, const Array&, const Array&,
+                                              const Array&) {
   absent();
 }
 bool mlp_fits_cuda(const MlpArrays&) { absent(); }

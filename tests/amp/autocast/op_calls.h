@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include <halfgrad/autograd/attention.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
 
@@ -193,6 +194,8 @@ inline const std::map<std::string, Op> kOps{
     {"linear_bias", ternary([](X x, X y, X z) { return linear(x, y, row(z)); })},
     {"lerp", ternary([](X x, X y, X z) { return lerp(x, y, z); })},
     {"baddbmm", ternary([](X x, X y, X z) { return baddbmm(x, batch(y), batch(z)); })},
+    {"scaled_dot_product_attention",
+     ternary([](X x, X y, X z) { return scaled_dot_product_attention(x, y, z); })},
 };
 
 }  // namespace halfgrad::op_calls

@@ -12,7 +12,8 @@ namespace halfgrad {
 namespace {
 
 const std::map<Precision, std::vector<std::string>> kLists{
-    {Precision::tensor_core, {"addmm", "baddbmm", "bmm", "linear", "matmul", "mm", "mv"}},
+    {Precision::tensor_core,
+     {"addmm", "baddbmm", "bmm", "linear", "matmul", "mm", "mv", "scaled_dot_product_attention"}},
     {Precision::wide_range, {"exp",        "expm1",      "log",
                              "log2",       "log10",      "log1p",
                              "tan",        "reciprocal", "rsqrt",
