@@ -25,7 +25,7 @@ constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 const GivenCalls kClipAndLook{"clip, look at the norm", [](GivenGradients& t) {
                                 t.scaler.unscale_(*t.optimizer);
                                 t.total_norm = clip_grad_norm_(t.parameters, 1.5);
-                                static_cast<void>(t.total_norm.item());
+                                static_cast<void>(t.total_norm.array());
                                 step_and_update_scale(t);
                               }};
 
