@@ -31,6 +31,11 @@ void check_entries(const std::string& optimizer, std::int64_t number, const Para
   }
 }
 
+bool is_scalar(const std::string& name, const std::vector<StateEntry>& entries) {
+  return std::ranges::any_of(
+      entries, [&name](const StateEntry& entry) { return entry.is_scalar && entry.name == name; });
+}
+
 }  // namespace
 
 void add_master(ParamState& state, const Tensor& param) {
@@ -46,7 +51,7 @@ ParamState loaded_state(const std::string& optimizer, std::int64_t number, const
   if (has_master && !saved.contains(kMaster)) add_master(state, param);
   const DType updated = has_master || saved.contains(kMaster) ? DType::f32 : param.dtype();
   for (const auto& [name, array] : saved) {
-    const bool is_count = name == "step" || name == kOverflows;
+    const bool is_count = name == "step" || name == kOverflows || is_scalar(name, entries);
     const Shape sizes = is_count ? Shape() : param.sizes();
     if (array.sizes() != sizes) {
       fail(optimizer, "expected {} of shape {}, got {}", name, sizes, array.sizes());

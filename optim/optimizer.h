@@ -29,6 +29,13 @@ struct ParamGroup {
   std::optional<double> weight_decay{};
   std::optional<bool> amsgrad{};
   std::optional<bool> maximize{};
+  std::optional<double> alpha{};
+  std::optional<double> rho{};
+  std::optional<bool> centered{};
+  std::optional<double> lr_decay{};
+  std::optional<double> initial_accumulator_value{};
+  std::optional<double> momentum_decay{};
+  std::optional<bool> decoupled_weight_decay{};
   std::optional<double> initial_lr{};  ///< set by the first learning-rate scheduler, or OneCycleLR
 };
 
@@ -64,6 +71,7 @@ struct StateEntry {
   bool is_required = true;  ///< every parameter that has been updated has it
   /// For a 0-dim float32 entry: its value if a saved state holds other entries but not this one.
   std::optional<double> if_missing = {};
+  bool is_scalar = false;  ///< 0-dim, and not converted; "step" always is
 };
 
 /// A copy of an optimizer's whole state, for checkpoints. Parameters are numbered in their order,
@@ -159,7 +167,7 @@ class Optimizer {
   /// Runs the hook at the end of load_state_dict().
   HookHandle register_load_state_dict_post_hook(StepHook hook);
 
-  /// "SGD", "Adam", "AdamW".
+  /// The name of the class, such as "AdamW".
   const std::string& name() const { return name_; }
 
  protected:
