@@ -13,5 +13,6 @@
 #include <halfgrad/optim/one_cycle_lr.h>
 #include <halfgrad/optim/optimizer.h>
 #include <halfgrad/optim/radam.h>
+#include <halfgrad/optim/reduce_lr_on_plateau.h>
 #include <halfgrad/optim/rmsprop.h>
 #include <halfgrad/optim/sgd.h>
