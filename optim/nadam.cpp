@@ -100,7 +100,10 @@ void NAdam::check_options(const ParamGroup& group) const {
 }
 
 std::vector<StateEntry> NAdam::state_entries(const ParamGroup&) const {
-  return {{"step"}, {.name = "mu_product", .is_scalar = true}, {"exp_avg"}, {"exp_avg_sq"}};
+  return {{"step"},
+          {.name = "mu_product", .sizes = StateEntry::Sizes::scalar},
+          {"exp_avg"},
+          {"exp_avg_sq"}};
 }
 
 void NAdam::update(const ParamGroup& group, const detail::GroupOptions* options,
