@@ -8,7 +8,7 @@
 
 namespace halfgrad::detail {
 
-/// What L-BFGS remembers from one iteration to the next. Tensors are flat, with an element for each
+/// The memory of L-BFGS from one iteration to the next. Tensors are flat, with an element for each
 /// of all parameters.
 struct LBFGSHistory {
   struct Pair {

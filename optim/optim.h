@@ -7,6 +7,7 @@
 #include <halfgrad/optim/adamax.h>
 #include <halfgrad/optim/adamw.h>
 #include <halfgrad/optim/clip_grad.h>
+#include <halfgrad/optim/lamb.h>
 #include <halfgrad/optim/lbfgs.h>
 #include <halfgrad/optim/lion.h>
 #include <halfgrad/optim/lr_scheduler.h>

@@ -7,7 +7,7 @@ program can compute the same bits (`Stream`): multiples of 1/256 in [-4, 4], eve
 large. In f64 the loss is sum(g * p) + sum(p^2) / 4. Under the scaler it is sum(g * half(p)), whose fp16 gradients
 overflow at large scales and depend on no rounding of p. A row of `params` holds all parameters after a step of `steps`.
 
-PyTorch has no Lion: the class here is algorithm 2 of arXiv 2302.06675.
+PyTorch has no Lion and no LAMB: the classes here are algorithm 2 of arXiv 2302.06675 and of arXiv 1904.00962.
 """
 
 import torch
@@ -34,6 +34,26 @@ class Lion(torch.optim.Optimizer):
                 m.mul_(beta2).add_(p.grad, alpha=1 - beta2)
 
 
+class LAMB(torch.optim.Optimizer):
+    def __init__(self, params, lr, betas=(0.9, 0.999), eps=1e-6, weight_decay=1e-2):
+        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            beta1, beta2 = group["betas"]
+            for p in group["params"]:
+                state = self.state[p]
+                state["step"] = t = state.get("step", 0) + 1
+                m = state.setdefault("exp_avg", torch.zeros_like(p))
+                v = state.setdefault("exp_avg_sq", torch.zeros_like(p))
+                m.mul_(beta1).add_(p.grad, alpha=1 - beta1)
+                v.mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2)
+                r = (m / (1 - beta1**t)) / ((v / (1 - beta2**t)).sqrt() + group["eps"])
+                r += group["weight_decay"] * p
+                p -= group["lr"] * p.norm() / r.norm() * r
+
+
 OPTIMIZERS = {
     "rmsprop": (torch.optim.RMSprop, dict(lr=0.01, momentum=0.9, centered=True)),
     "adagrad": (torch.optim.Adagrad, dict(lr=0.05, lr_decay=0.01, weight_decay=0.01)),
@@ -41,6 +61,7 @@ OPTIMIZERS = {
     "adamax": (torch.optim.Adamax, dict(lr=0.01)),
     "radam": (torch.optim.RAdam, dict(lr=0.01, weight_decay=0.01, decoupled_weight_decay=True)),
     "nadam": (torch.optim.NAdam, dict(lr=0.01, momentum_decay=0.004)),
+    "lamb": (LAMB, dict(lr=0.01)),
     "lion": (Lion, dict(lr=0.001, weight_decay=0.1)),
 }
 

@@ -44,6 +44,7 @@ inline std::vector<OptimizerCase> every_optimizer() {
       {"nadam decoupled",
        make<NAdam>(NAdamArguments{
            .lr = 0.1, .weight_decay = 0.1, .momentum_decay = 0.5, .decoupled_weight_decay = true})},
+      {"lamb", make<LAMB>(LAMBArguments{.lr = 0.1, .weight_decay = 0.1})},
       {"lion", make<Lion>(LionArguments{.lr = 0.1, .weight_decay = 0.1})},
   };
 }

@@ -49,6 +49,7 @@ inline std::unique_ptr<optim::Optimizer> named_optimizer(const std::string& name
   if (name == "adamax") return std::make_unique<optim::Adamax>(groups);
   if (name == "radam") return std::make_unique<optim::RAdam>(groups);
   if (name == "nadam") return std::make_unique<optim::NAdam>(groups);
+  if (name == "lamb") return std::make_unique<optim::LAMB>(groups);
   if (name == "lion") return std::make_unique<optim::Lion>(groups);
   throw std::logic_error("no optimizer is called " + name);
 }
