@@ -11,6 +11,7 @@
 #include <halfgrad/optim/lbfgs.h>
 #include <halfgrad/optim/lion.h>
 #include <halfgrad/optim/lr_scheduler.h>
+#include <halfgrad/optim/muon.h>
 #include <halfgrad/optim/nadam.h>
 #include <halfgrad/optim/one_cycle_lr.h>
 #include <halfgrad/optim/optimizer.h>

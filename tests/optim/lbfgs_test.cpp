@@ -76,7 +76,7 @@ Problem named(const json& name, Device device) {
   return name == "rosenbrock" ? rosenbrock(device) : logistic(device);
 }
 
-LBFGSArguments options_of(const json& o) {
+LBFGSArguments lbfgs_options(const json& o) {
   LBFGSArguments options;
   options.lr = o.value("lr", options.lr);
   options.max_iter = o.value("max_iter", options.max_iter);
@@ -96,7 +96,7 @@ TEST_P(LBFGSOn, TakesTheStepsOfPyTorch) {
   EXPECT_EQ(file["runs"].size(), 7u);
   for (const json& run : file["runs"]) {
     const Problem problem = named(run["problem"], device());
-    const LBFGSArguments options = options_of(run["options"]);
+    const LBFGSArguments options = lbfgs_options(run["options"]);
     LBFGS optimizer(problem.params, options);
     for (std::size_t step = 0; step < run["losses"].size(); ++step) {
       const auto loss = optimizer.step(problem.closure(options.maximize ? -1 : 1));

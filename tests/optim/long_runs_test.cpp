@@ -10,6 +10,7 @@
 
 #include "named_optimizer.h"
 #include "parameters.h"
+#include "stream.h"
 
 /// The same 1,001 steps as PyTorch's: tests/expected/long_runs.py describes them.
 namespace halfgrad::optim {
@@ -20,34 +21,10 @@ using testing::expected_values;
 using testing::named_optimizer;
 using testing::numbers;
 using testing::options_from;
+using testing::Stream;
 using Values = std::vector<double>;
 
 constexpr std::int64_t kSteps = 1001;
-
-class Stream {
- public:
-  std::vector<Tensor> tensors(DType dtype, double factor = 1) {
-    return {matrix({5}, dtype, factor), matrix({3, 4}, dtype, factor)};
-  }
-
- private:
-  Tensor matrix(const Shape& sizes, DType dtype, double factor) {
-    Values values(static_cast<std::size_t>(numel_of(sizes)));
-    for (double& value : values) value = factor * next();
-    return tensor(values, sizes, {.dtype = dtype});
-  }
-  static std::int64_t numel_of(const Shape& sizes) {
-    std::int64_t count = 1;
-    for (const std::int64_t size : sizes) count *= size;
-    return count;
-  }
-  double next() {
-    state_ = state_ * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (static_cast<double>((state_ >> 33) % 2049) - 1024) / 256;
-  }
-
-  std::uint64_t state_ = 1;
-};
 
 Tensor loss_in_f64(const Tensor& p, const Tensor& g) { return sum(p * g) + sum(p * p) / 4; }
 Tensor loss_in_f16(const Tensor& p, const Tensor& g) {
@@ -70,7 +47,7 @@ struct LongRun {
 
 LongRun train(const json& file, const json& run, DType dtype, bool with_scaler) {
   Stream stream;
-  std::vector<Tensor> params = stream.tensors(dtype);
+  std::vector<Tensor> params{stream.tensor({5}, dtype), stream.tensor({3, 4}, dtype)};
   for (Tensor& param : params) param.requires_grad_();
   ParamGroup group = options_from(run["options"]);
   group.params = params;
@@ -84,7 +61,9 @@ LongRun train(const json& file, const json& run, DType dtype, bool with_scaler) 
   const Values kept = numbers(file["steps"]);
   LongRun result;
   for (std::int64_t step = 1; step <= kSteps; ++step) {
-    const std::vector<Tensor> gradients = stream.tensors(dtype, step % 97 == 0 ? 16 : 1);
+    const double factor = step % 97 == 0 ? 16 : 1;
+    const std::vector<Tensor> gradients{stream.tensor({5}, dtype, factor),
+                                        stream.tensor({3, 4}, dtype, factor)};
     const auto loss = with_scaler ? loss_in_f16 : loss_in_f64;
     optimizer->zero_grad();
     scaler.scale(loss(params[0], gradients[0]) + loss(params[1], gradients[1])).backward();
