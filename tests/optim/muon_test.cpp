@@ -27,7 +27,7 @@ using testing::Stream;
 using testing::tensor_of;
 using Values = std::vector<double>;
 
-constexpr double kProductRoundoff = 0x1p-8;  // of bfloat16
+constexpr double kProductRoundoff = 0x1p-8;  // bfloat16
 
 using MuonOn = OnDevice;
 HALFGRAD_ON_DEVICES(MuonOn);
