@@ -39,7 +39,7 @@ struct AdamFormula {
   template <class T>
   HG_HD void operator()(T& parameter, T gradient, T& m, T& v) const {
     const T g = direction(parameter, gradient);
-    m = detail::lerp(m, g, 1 - beta1);
+    m = detail::move_toward(m, g, 1 - beta1);
     v = math::multiply_add(T(beta2), v, T(1 - beta2) * g * g);
     move(parameter, m, v);
   }
@@ -48,7 +48,7 @@ struct AdamFormula {
   template <class T>
   HG_HD void operator()(T& parameter, T gradient, T& m, T& v, T& max_v) const {
     const T g = direction(parameter, gradient);
-    m = detail::lerp(m, g, 1 - beta1);
+    m = detail::move_toward(m, g, 1 - beta1);
     v = math::multiply_add(T(beta2), v, T(1 - beta2) * g * g);
     max_v = math::maximum(max_v, v);
     move(parameter, m, max_v);

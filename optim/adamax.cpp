@@ -24,7 +24,7 @@ struct AdamaxFormula {
   template <class T>
   HG_HD void operator()(T& parameter, T gradient, T& m, T& u) const {
     const T g = detail::penalized(options, parameter, gradient);
-    m = detail::lerp(m, g, 1 - options.beta1);
+    m = detail::move_toward(m, g, 1 - options.beta1);
     u = math::maximum(T(options.beta2) * u, math::abs(g) + T(options.eps));
     parameter = parameter - T(step_size) * m / u;
   }

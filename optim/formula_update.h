@@ -24,7 +24,7 @@ inline constexpr unsigned kFormulaWrites = operands(kParameter) | operands_from(
 
 /// a + weight * (b - a), computed from the nearer of a and b: it is exact at both ends.
 template <class T>
-HG_HD T lerp(T a, T b, double weight) {
+HG_HD T move_toward(T a, T b, double weight) {
   return weight < 0.5 ? a + T(weight) * (b - a) : b - T(1 - weight) * (b - a);
 }
 

@@ -28,7 +28,7 @@ struct LAMBDirection {
   template <class T>
   HG_HD void operator()(T parameter, T gradient, T& m, T& v, T& r) const {
     const T g = options.maximize ? -gradient : gradient;
-    m = detail::lerp(m, g, 1 - options.beta1);
+    m = detail::move_toward(m, g, 1 - options.beta1);
     v = detail::average_square(v, g, options.beta2, 1 - options.beta2);
     const T denominator = math::sqrt(v) * T(inv_sqrt_bias_correction2) + T(options.eps);
     r = T(inv_bias_correction1) * m / denominator + T(options.weight_decay) * parameter;

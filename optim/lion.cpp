@@ -20,11 +20,11 @@ struct LionFormula {
   template <class T>
   HG_HD void operator()(T& parameter, T gradient, T& m) const {
     const T g = options.maximize ? -gradient : gradient;
-    const T c = detail::lerp(m, g, 1 - options.beta1);
+    const T c = detail::move_toward(m, g, 1 - options.beta1);
     // 0 and NaN stay as they are.
     const T sign = select(c > T(0), T(1), select(c < T(0), T(-1), c));
     parameter = parameter - T(options.lr) * (sign + T(options.weight_decay) * parameter);
-    m = detail::lerp(m, g, 1 - options.beta2);
+    m = detail::move_toward(m, g, 1 - options.beta2);
   }
 };
 

@@ -29,8 +29,8 @@ struct MuonMomentum {
 
   template <class T>
   HG_HD void operator()(T, T gradient, T& m, T& u) const {
-    m = detail::lerp(m, gradient, 1 - momentum);
-    u = nesterov ? detail::lerp(gradient, m, momentum) : m;
+    m = detail::move_toward(m, gradient, 1 - momentum);
+    u = nesterov ? detail::move_toward(gradient, m, momentum) : m;
   }
 };
 

@@ -48,7 +48,7 @@ struct NAdamFormula {
   template <class T>
   HG_HD void operator()(T& parameter, T gradient, T& m, T& v) const {
     const T g = detail::penalized(options, parameter, gradient);
-    m = detail::lerp(m, g, 1 - options.beta1);
+    m = detail::move_toward(m, g, 1 - options.beta1);
     v = detail::average_square(v, g, options.beta2, 1 - options.beta2);
     const T denominator = math::sqrt(v) * T(inv_sqrt_bias_correction2) + T(options.eps);
     parameter = T(keep) * parameter - (T(gradient_weight) * g + T(m_weight) * m) / denominator;

@@ -34,7 +34,7 @@ struct RAdamFormula {
   template <class T>
   HG_HD void operator()(T& parameter, T gradient, T& m, T& v) const {
     const T g = detail::penalized(options, parameter, gradient);
-    m = detail::lerp(m, g, 1 - options.beta1);
+    m = detail::move_toward(m, g, 1 - options.beta1);
     v = detail::average_square(v, g, options.beta2, 1 - options.beta2);
     const T direction = is_rectified ? m / (math::sqrt(v) + T(options.eps)) : m;
     parameter = T(keep) * parameter - T(step_size) * direction;

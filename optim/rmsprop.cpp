@@ -36,7 +36,7 @@ struct RMSpropFormula {
   HG_HD T center(T v, T g, Rest&... rest) const {
     if constexpr (kCentered) {
       T& a = last(rest...);
-      a = detail::lerp(a, g, 1 - options.alpha);
+      a = detail::move_toward(a, g, 1 - options.alpha);
       return math::maximum(math::multiply_add(-a, a, v), T(0));
     } else {
       return v;
