@@ -15,7 +15,7 @@
 #include "parameters.h"
 #include "stream.h"
 
-/// What a training loop does with an optimizer: capture its steps, clip, save its state.
+/// Training loops with each optimizer: captured steps, clipping, saved state.
 namespace halfgrad::optim {
 namespace {
 
