@@ -27,7 +27,7 @@ struct AdadeltaFormula {
     const T eps(options.eps);
     const T delta = math::sqrt(u + eps) / math::sqrt(v + eps) * g;
     u = detail::average_square(u, delta, options.rho, 1 - options.rho);
-    parameter = parameter - T(options.lr) * delta;
+    parameter = math::multiply_add(T(-options.lr), delta, parameter);
   }
 };
 

@@ -17,7 +17,9 @@
 ///     template <class T> HG_HD void operator()(T& parameter, T gradient, T& moment...) const;
 ///   };
 ///
-/// make() runs once for each chunk of elements, so it is the place for powers.
+/// make() runs once for each chunk of elements, so it is the place for powers. A product that is
+/// added is a math::multiply_add: left to itself, nvcc fuses it in one kernel of a formula but not
+/// in another, and a step with masters would differ by a rounding from one without.
 namespace halfgrad::detail {
 
 inline constexpr unsigned kFormulaWrites = operands(kParameter) | operands_from(kState);
@@ -25,7 +27,9 @@ inline constexpr unsigned kFormulaWrites = operands(kParameter) | operands_from(
 /// a + weight * (b - a), computed from the nearer of a and b: it is exact at both ends.
 template <class T>
 HG_HD T move_toward(T a, T b, double weight) {
-  return weight < 0.5 ? a + T(weight) * (b - a) : b - T(1 - weight) * (b - a);
+  const T distance = b - a;
+  return weight < 0.5 ? math::multiply_add(T(weight), distance, a)
+                      : math::multiply_add(T(weight - 1), distance, b);
 }
 
 /// decay * v + weight * g^2
@@ -39,7 +43,7 @@ template <class T>
 HG_HD T penalized(const GroupOptions& options, T parameter, T gradient) {
   const T g = options.maximize ? -gradient : gradient;
   const bool adds_decay = options.weight_decay != 0 && !options.decoupled_weight_decay;
-  return adds_decay ? g + T(options.weight_decay) * parameter : g;
+  return adds_decay ? math::multiply_add(T(options.weight_decay), parameter, g) : g;
 }
 
 /// The factor of a parameter under decoupled weight decay (Loshchilov and Hutter 2019).

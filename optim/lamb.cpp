@@ -30,8 +30,10 @@ struct LAMBDirection {
     const T g = options.maximize ? -gradient : gradient;
     m = detail::move_toward(m, g, 1 - options.beta1);
     v = detail::average_square(v, g, options.beta2, 1 - options.beta2);
-    const T denominator = math::sqrt(v) * T(inv_sqrt_bias_correction2) + T(options.eps);
-    r = T(inv_bias_correction1) * m / denominator + T(options.weight_decay) * parameter;
+    const T denominator =
+        math::multiply_add(math::sqrt(v), T(inv_sqrt_bias_correction2), T(options.eps));
+    r = math::multiply_add(T(options.weight_decay), parameter,
+                           T(inv_bias_correction1) * m / denominator);
   }
 };
 
@@ -42,7 +44,7 @@ struct LAMBFormula {
 
   template <class T>
   HG_HD void operator()(T& parameter, T, T r) const {
-    parameter = parameter - T(step_size) * r;
+    parameter = math::multiply_add(T(-step_size), r, parameter);
   }
 };
 

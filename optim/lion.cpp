@@ -23,7 +23,8 @@ struct LionFormula {
     const T c = detail::move_toward(m, g, 1 - options.beta1);
     // 0 and NaN stay as they are.
     const T sign = select(c > T(0), T(1), select(c < T(0), T(-1), c));
-    parameter = parameter - T(options.lr) * (sign + T(options.weight_decay) * parameter);
+    const T direction = math::multiply_add(T(options.weight_decay), parameter, sign);
+    parameter = math::multiply_add(T(-options.lr), direction, parameter);
     m = detail::move_toward(m, g, 1 - options.beta2);
   }
 };

@@ -47,7 +47,7 @@ struct MuonFormula {
 
   template <class T>
   HG_HD void operator()(T& parameter, T, T direction) const {
-    parameter = T(keep) * parameter - T(step_size) * direction;
+    parameter = math::multiply_add(T(keep), parameter, T(-step_size) * direction);
   }
 };
 

@@ -50,8 +50,10 @@ struct NAdamFormula {
     const T g = detail::penalized(options, parameter, gradient);
     m = detail::move_toward(m, g, 1 - options.beta1);
     v = detail::average_square(v, g, options.beta2, 1 - options.beta2);
-    const T denominator = math::sqrt(v) * T(inv_sqrt_bias_correction2) + T(options.eps);
-    parameter = T(keep) * parameter - (T(gradient_weight) * g + T(m_weight) * m) / denominator;
+    const T denominator =
+        math::multiply_add(math::sqrt(v), T(inv_sqrt_bias_correction2), T(options.eps));
+    const T direction = math::multiply_add(T(gradient_weight), g, T(m_weight) * m);
+    parameter = math::multiply_add(T(keep), parameter, -direction / denominator);
   }
 };
 

@@ -37,7 +37,7 @@ struct RAdamFormula {
     m = detail::move_toward(m, g, 1 - options.beta1);
     v = detail::average_square(v, g, options.beta2, 1 - options.beta2);
     const T direction = is_rectified ? m / (math::sqrt(v) + T(options.eps)) : m;
-    parameter = T(keep) * parameter - T(step_size) * direction;
+    parameter = math::multiply_add(T(keep), parameter, T(-step_size) * direction);
   }
 };
 

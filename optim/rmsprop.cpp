@@ -28,7 +28,7 @@ struct RMSpropFormula {
     v = detail::average_square(v, g, options.alpha, 1 - options.alpha);
     const T variance = center(v, g, rest...);
     const T direction = g / (math::sqrt(variance) + T(options.eps));
-    parameter = parameter - T(options.lr) * accumulate(direction, rest...);
+    parameter = math::multiply_add(T(-options.lr), accumulate(direction, rest...), parameter);
   }
 
  private:
