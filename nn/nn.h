@@ -2,6 +2,7 @@
 
 /// Includes all modules.
 #include <halfgrad/nn/activation.h>
+#include <halfgrad/nn/averaged_model.h>
 #include <halfgrad/nn/dropout.h>
 #include <halfgrad/nn/early_stopping.h>
 #include <halfgrad/nn/embedding.h>

@@ -4,8 +4,9 @@
 #include <string>
 
 #include <halfgrad/core/math/math.h>
-#include <halfgrad/optim/check_option.h>
+#include <halfgrad/optim/formula_update.h>
 #include <halfgrad/optim/parameter_update.h>
+#include <halfgrad/optim/usual_options.h>
 
 namespace halfgrad::optim {
 namespace {
@@ -29,13 +30,6 @@ struct AdamFormula {
     return weight_decay != 0 ? math::multiply_add(T(weight_decay), parameter, g) : g;
   }
 
-  // a + weight * (b - a), computed from the nearer of a and b: it is exact at both ends.
-  template <class T>
-  HG_HD static T lerp(T a, T b, double weight) {
-    return weight < 0.5 ? math::multiply_add(T(weight), b - a, a)
-                        : math::multiply_add(T(weight - 1), b - a, b);
-  }
-
   template <class T>
   HG_HD void move(T& parameter, T m, T v) const {
     const T denominator = math::multiply_add(math::sqrt(v), T(inv_sqrt_bias_correction2), T(eps));
@@ -45,7 +39,7 @@ struct AdamFormula {
   template <class T>
   HG_HD void operator()(T& parameter, T gradient, T& m, T& v) const {
     const T g = direction(parameter, gradient);
-    m = lerp(m, g, 1 - beta1);
+    m = detail::move_toward(m, g, 1 - beta1);
     v = math::multiply_add(T(beta2), v, T(1 - beta2) * g * g);
     move(parameter, m, v);
   }
@@ -54,7 +48,7 @@ struct AdamFormula {
   template <class T>
   HG_HD void operator()(T& parameter, T gradient, T& m, T& v, T& max_v) const {
     const T g = direction(parameter, gradient);
-    m = lerp(m, g, 1 - beta1);
+    m = detail::move_toward(m, g, 1 - beta1);
     v = math::multiply_add(T(beta2), v, T(1 - beta2) * g * g);
     max_v = math::maximum(max_v, v);
     move(parameter, m, max_v);
@@ -141,15 +135,6 @@ ParamGroup to_group(const AdamArguments& options) {
           .maximize = options.maximize};
 }
 
-AdamArguments adam_options(const ParamGroup& group) {
-  return {.lr = group.lr.value(),
-          .betas = group.betas.value(),
-          .eps = group.eps.value(),
-          .weight_decay = group.weight_decay.value(),
-          .amsgrad = group.amsgrad.value(),
-          .maximize = group.maximize.value()};
-}
-
 }  // namespace
 
 Adam::Adam(std::vector<Tensor> params, const AdamArguments& options)
@@ -166,14 +151,7 @@ Adam::Adam(std::string name, const AdamArguments& options, Decay decay)
     : Optimizer(std::move(name), to_group(options)), decay_(decay) {}
 
 void Adam::check_options(const ParamGroup& group) const {
-  using detail::check_option;
-  const AdamArguments o = adam_options(group);
-  const auto [beta1, beta2] = o.betas;
-  check_option(o.lr >= 0, name(), "lr >= 0", o.lr);
-  check_option(o.eps >= 0, name(), "eps >= 0", o.eps);
-  check_option(beta1 >= 0 && beta1 < 1, name(), "betas.first in [0, 1)", beta1);
-  check_option(beta2 >= 0 && beta2 < 1, name(), "betas.second in [0, 1)", beta2);
-  check_option(o.weight_decay >= 0, name(), "weight_decay >= 0", o.weight_decay);
+  detail::check_usual_options(name(), group);
 }
 
 std::vector<StateEntry> Adam::state_entries(const ParamGroup& group) const {

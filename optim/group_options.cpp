@@ -26,8 +26,13 @@ GroupOptions options_of(const optim::ParamGroup& group) {
           .beta2 = beta2,
           .eps = group.eps.value_or(0),
           .weight_decay = group.weight_decay.value_or(0),
+          .alpha = group.alpha.value_or(0),
+          .rho = group.rho.value_or(0),
+          .lr_decay = group.lr_decay.value_or(0),
+          .momentum_decay = group.momentum_decay.value_or(0),
           .nesterov = group.nesterov.value_or(false),
-          .maximize = group.maximize.value_or(false)};
+          .maximize = group.maximize.value_or(false),
+          .decoupled_weight_decay = group.decoupled_weight_decay.value_or(false)};
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ namespace halfgrad::detail {
 /// A group's options as kernels read them. Options that the group does not have are 0.
 struct GroupOptions {
   double lr, momentum, dampening, beta1, beta2, eps, weight_decay;
-  bool nesterov, maximize;
+  double alpha, rho, lr_decay, momentum_decay;
+  bool nesterov, maximize, decoupled_weight_decay;
 
   friend bool operator==(const GroupOptions&, const GroupOptions&) = default;
 };

@@ -31,6 +31,12 @@ void check_entries(const std::string& optimizer, std::int64_t number, const Para
   }
 }
 
+StateEntry::Sizes sizes_of(const std::string& name, const std::vector<StateEntry>& entries) {
+  if (name == "step" || name == kOverflows) return StateEntry::Sizes::scalar;
+  const auto entry = std::ranges::find(entries, name, &StateEntry::name);
+  return entry != entries.end() ? entry->sizes : StateEntry::Sizes::of_parameter;
+}
+
 }  // namespace
 
 void add_master(ParamState& state, const Tensor& param) {
@@ -46,12 +52,13 @@ ParamState loaded_state(const std::string& optimizer, std::int64_t number, const
   if (has_master && !saved.contains(kMaster)) add_master(state, param);
   const DType updated = has_master || saved.contains(kMaster) ? DType::f32 : param.dtype();
   for (const auto& [name, array] : saved) {
-    const bool is_count = name == "step" || name == kOverflows;
-    const Shape sizes = is_count ? Shape() : param.sizes();
-    if (array.sizes() != sizes) {
+    const StateEntry::Sizes kind = sizes_of(name, entries);
+    const bool is_moment = kind == StateEntry::Sizes::of_parameter;
+    const Shape sizes = is_moment ? param.sizes() : Shape();
+    if (kind != StateEntry::Sizes::any && array.sizes() != sizes) {
       fail(optimizer, "expected {} of shape {}, got {}", name, sizes, array.sizes());
     }
-    const DType dtype = is_count ? array.dtype() : updated;
+    const DType dtype = is_moment ? updated : array.dtype();
     state[name] = array.clone().to(dtype).to(param.device());
   }
   const bool is_begun = std::ranges::any_of(

@@ -30,6 +30,13 @@ constexpr std::tuple kOptions{
     Option{"weight_decay", &ParamGroup::weight_decay},
     Option{"amsgrad", &ParamGroup::amsgrad},
     Option{"maximize", &ParamGroup::maximize},
+    Option{"alpha", &ParamGroup::alpha},
+    Option{"rho", &ParamGroup::rho},
+    Option{"centered", &ParamGroup::centered},
+    Option{"lr_decay", &ParamGroup::lr_decay},
+    Option{"initial_accumulator_value", &ParamGroup::initial_accumulator_value},
+    Option{"momentum_decay", &ParamGroup::momentum_decay},
+    Option{"decoupled_weight_decay", &ParamGroup::decoupled_weight_decay},
 };
 
 template <class F>

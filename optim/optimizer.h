@@ -29,6 +29,13 @@ struct ParamGroup {
   std::optional<double> weight_decay{};
   std::optional<bool> amsgrad{};
   std::optional<bool> maximize{};
+  std::optional<double> alpha{};
+  std::optional<double> rho{};
+  std::optional<bool> centered{};
+  std::optional<double> lr_decay{};
+  std::optional<double> initial_accumulator_value{};
+  std::optional<double> momentum_decay{};
+  std::optional<bool> decoupled_weight_decay{};
   std::optional<double> initial_lr{};  ///< set by the first learning-rate scheduler, or OneCycleLR
 };
 
@@ -68,6 +75,8 @@ struct StateEntry {
   bool is_required = true;  ///< every parameter that has been updated has it
   /// For a 0-dim float32 entry: its value if a saved state holds other entries but not this one.
   std::optional<double> if_missing = {};
+  enum class Sizes { of_parameter, scalar, any };
+  Sizes sizes = Sizes::of_parameter;  ///< other arrays keep their dtype; "step" is a scalar
 };
 
 /// A copy of an optimizer's whole state, for checkpoints. Parameters are numbered in their order,
@@ -163,7 +172,7 @@ class Optimizer {
   /// Runs the hook at the end of load_state_dict().
   HookHandle register_load_state_dict_post_hook(StepHook hook);
 
-  /// "SGD", "Adam", "AdamW".
+  /// The name of the class, such as "AdamW".
   const std::string& name() const { return name_; }
 
  protected:
@@ -185,6 +194,12 @@ class Optimizer {
   /// corrections. The default returns false: update() counts steps itself.
   virtual bool add_step_counts(const ParamGroup& group, const detail::GroupOptions* options,
                                std::vector<detail::StepCount>& counts, Array& corrections);
+
+  /// Makes the update of step() between the hooks, without gradients. The default calls `closure`,
+  /// if given, and update()s every group.
+  virtual std::optional<Tensor> run_step(const std::function<Tensor()>& closure);
+  /// For an override of run_step() that does not call the default.
+  void count_step() { ++steps_; }
 
   /// Updates the group's parameters that have a gradient. All are on one device, as `control` is: a
   /// group on several devices is updated in parts. `options` is device memory that holds the

@@ -48,6 +48,12 @@ std::optional<Tensor> Optimizer::step(const std::function<Tensor()>& closure) {
   expect_step_allowed("step");
   run_hooks(*pre_hooks_);
   const NoGradGuard no_grad;
+  std::optional<Tensor> loss = run_step(closure);
+  run_hooks(*post_hooks_);
+  return loss;
+}
+
+std::optional<Tensor> Optimizer::run_step(const std::function<Tensor()>& closure) {
   std::optional<Tensor> loss;
   if (closure) {
     const EnableGradGuard enable_grad;
@@ -55,7 +61,6 @@ std::optional<Tensor> Optimizer::step(const std::function<Tensor()>& closure) {
   }
   refuse_scaled(parameters());
   update_groups({});
-  run_hooks(*post_hooks_);
   return loss;
 }
 

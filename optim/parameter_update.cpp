@@ -1,5 +1,7 @@
 #include <halfgrad/optim/parameter_update.h>
 
+#include <halfgrad/optim/formula_update.h>
+
 namespace halfgrad::detail {
 
 const Array* elements_to_read(const Tensor& gradient, const optim::StepControl& control) {
@@ -22,11 +24,34 @@ const Array& step_count(optim::ParamState& state, const Tensor& param) {
   return step;
 }
 
-const Array& moment(optim::ParamState& state, const char* name, const Tensor& param) {
+const Array& moment(optim::ParamState& state, const char* name, const Tensor& param,
+                    double initial) {
   const DType dtype = state.contains(kMaster) ? DType::f32 : param.dtype();
   Array& array = state[name];
-  if (!array.defined()) array = Array::full(param.sizes(), 0, dtype, param.device());
+  if (!array.defined()) array = Array::full(param.sizes(), initial, dtype, param.device());
   return array;
+}
+
+namespace {
+
+struct AddOne {
+  static constexpr unsigned kWrites = operands(0);
+
+  HG_HD AddOne make() const { return *this; }
+
+  template <class T>
+  HG_HD void operator()(T& count) const {
+    count = count + T(1);
+  }
+};
+
+}  // namespace
+
+void count_steps(const std::vector<const Array*>& steps, const optim::StepControl& control) {
+  std::vector<TensorUpdate<AddOne, 1>> counts;
+  counts.reserve(steps.size());
+  for (const Array* const step : steps) counts.push_back({{}, {step}});
+  multi_tensor(counts, skip_flag(control));
 }
 
 }  // namespace halfgrad::detail

@@ -190,9 +190,9 @@ std::vector<Tensor> params_with_gradient(const optim::ParamGroup& group);
 /// The step count in `state`; adds one of 0 if there is none yet.
 const Array& step_count(optim::ParamState& state, const Tensor& param);
 
-/// The moment of that name, in the dtype in which the parameter is updated; adds one of zeros if
-/// there is none yet.
-const Array& moment(optim::ParamState& state, const char* name, const Tensor& param);
+/// The moment of that name, in the dtype of the update; adds one of `initial` if there is none yet.
+const Array& moment(optim::ParamState& state, const char* name, const Tensor& param,
+                    double initial = 0);
 
 /// A group's updates by one formula, with kMoments arrays of state for each parameter.
 template <class Update, std::size_t kMoments>

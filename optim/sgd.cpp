@@ -5,6 +5,7 @@
 
 #include <halfgrad/core/math/math.h>
 #include <halfgrad/optim/check_option.h>
+#include <halfgrad/optim/formula_update.h>
 #include <halfgrad/optim/parameter_update.h>
 
 namespace halfgrad::optim {
@@ -17,20 +18,14 @@ struct SGDFormula {
   double gradient_weight;
 
   template <class T>
-  HG_HD T direction(T parameter, T gradient) const {
-    const T g = options.maximize ? -gradient : gradient;
-    return options.weight_decay != 0 ? math::multiply_add(T(options.weight_decay), parameter, g)
-                                     : g;
-  }
-
-  template <class T>
   HG_HD void operator()(T& parameter, T gradient) const {
-    parameter = math::multiply_add(T(-options.lr), direction(parameter, gradient), parameter);
+    const T g = detail::penalized(options, parameter, gradient);
+    parameter = math::multiply_add(T(-options.lr), g, parameter);
   }
 
   template <class T>
   HG_HD void operator()(T& parameter, T gradient, T& buffer) const {
-    const T g = direction(parameter, gradient);
+    const T g = detail::penalized(options, parameter, gradient);
     buffer = math::multiply_add(T(options.momentum), buffer, T(gradient_weight) * g);
     const T update = options.nesterov ? math::multiply_add(T(options.momentum), buffer, g) : buffer;
     parameter = math::multiply_add(T(-options.lr), update, parameter);
@@ -45,17 +40,6 @@ struct SGDUpdate {
   HG_HD SGDFormula make() const {
     const bool first = step == nullptr || *step == 1;
     return {*options, first ? 1 : 1 - options->dampening};
-  }
-};
-
-struct AddOne {
-  static constexpr unsigned kWrites = detail::operands(0);
-
-  HG_HD AddOne make() const { return *this; }
-
-  template <class T>
-  HG_HD void operator()(T& count) const {
-    count = count + T(1);
   }
 };
 
@@ -121,7 +105,7 @@ bool SGD::add_step_counts(const ParamGroup& group, const detail::GroupOptions* o
 
 void SGD::update(const ParamGroup& group, const detail::GroupOptions* options,
                  const StepControl& control) {
-  std::vector<detail::TensorUpdate<AddOne, 1>> counts;
+  std::vector<const Array*> steps;
   detail::ParameterUpdates<SGDUpdate, 0> plain(control);
   detail::ParameterUpdates<SGDUpdate, 1> with_momentum(control);
   for (const Tensor& param : detail::params_with_gradient(group)) {
@@ -131,11 +115,11 @@ void SGD::update(const ParamGroup& group, const detail::GroupOptions* options,
     } else {
       const Array& buffer = detail::moment(moments, "momentum_buffer", param);
       const Array& step = detail::step_count(moments, param);
-      counts.push_back({{}, {&step}});
+      steps.push_back(&step);
       with_momentum.add(param, moments, {options, step.data_as<float>()}, {&buffer});
     }
   }
-  if (control.corrections == nullptr) detail::multi_tensor(counts, detail::skip_flag(control));
+  if (control.corrections == nullptr) detail::count_steps(steps, control);
   plain.run();
   with_momentum.run();
 }

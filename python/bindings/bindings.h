@@ -82,6 +82,7 @@ void bind_layers(nb::module_& module);
 void bind_activations(nb::module_& module);
 void bind_init(nb::module_& module);
 void bind_optimizers(nb::module_& module);
+void bind_formula_optimizers(nb::module_& optim);
 void bind_schedulers(nb::module_& module);
 void bind_amp(nb::module_& module);
 void bind_async(nb::module_& module);

@@ -18,10 +18,6 @@ bool has_option(const ParamGroup& group, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// PyTorch's choice of an implementation, which is accepted: halfgrad has one, and it is fused.
-auto implementation(const char* name) { return nb::arg(name) = nb::none(); }
-using Ignored = const std::optional<bool>&;
-
 /// A group as a mapping, `group["lr"] = 0.1`. It refers to the optimizer by its position there,
 /// which stays valid when groups are added.
 struct GroupView {
@@ -209,6 +205,7 @@ void bind_optimizers(nb::module_& module) {
                                                           "Adam (Kingma and Ba 2015).");
   bind_adam<optim::AdamW, optim::AdamWArguments, optim::Adam>(
       optim, "AdamW", 1e-2, "Adam with decoupled weight decay (Loshchilov and Hutter 2019).");
+  bind_formula_optimizers(optim);
 }
 
 }  // namespace halfgrad::python

@@ -27,6 +27,13 @@ void visit_options(Group& group, const Visit& visit) {
   visit("weight_decay", group.weight_decay);
   visit("amsgrad", group.amsgrad);
   visit("maximize", group.maximize);
+  visit("alpha", group.alpha);
+  visit("rho", group.rho);
+  visit("centered", group.centered);
+  visit("lr_decay", group.lr_decay);
+  visit("initial_accumulator_value", group.initial_accumulator_value);
+  visit("momentum_decay", group.momentum_decay);
+  visit("decoupled_weight_decay", group.decoupled_weight_decay);
   visit("initial_lr", group.initial_lr);
 }
 

@@ -23,4 +23,8 @@ nb::dict dict_of(const optim::OptimizerState& state);
 optim::OptimizerState state_of(const nb::dict& dict);
 nb::dict dict_of(const optim::ParamState& state);
 
+/// PyTorch's choice of an implementation, which is accepted: halfgrad has one, and it is fused.
+inline auto implementation(const char* name) { return nb::arg(name) = nb::none(); }
+using Ignored = const std::optional<bool>&;
+
 }  // namespace halfgrad::python

@@ -1,4 +1,4 @@
-"""Writes optimizers.json: six steps of SGD, Adam and AdamW over a grid of options. PyTorch 2.15.0.
+"""Writes optimizers.json: six steps of each optimizer over a grid of options. PyTorch 2.15.0.
 
     python optimizers.py
 
@@ -37,9 +37,63 @@ ADAM = [
     dict(amsgrad=True, weight_decay=0.5, maximize=True, betas=(0.3, 0.6), eps=1e-3),
 ]
 
+RMSPROP = [
+    dict(),
+    dict(momentum=0.9),
+    dict(centered=True),
+    dict(alpha=0.9, momentum=0.5, centered=True, weight_decay=0.1, eps=1e-3),
+    dict(momentum=0.9, weight_decay=0.1, maximize=True),
+    dict(alpha=0.0),
+]
+
+ADAGRAD = [
+    dict(),
+    dict(lr_decay=0.5, weight_decay=0.1),
+    dict(initial_accumulator_value=0.25, eps=1e-2, maximize=True),
+]
+
+ADADELTA = [
+    dict(lr=1.0),
+    dict(rho=0.5, eps=1e-3, weight_decay=0.1),
+    dict(rho=0.0, maximize=True, weight_decay=0.1),
+    dict(rho=1.0),
+]
+
+ADAMAX = [
+    dict(),
+    dict(betas=(0.5, 0.75), eps=1e-2, weight_decay=0.1),
+    dict(betas=(0.0, 0.0), maximize=True, weight_decay=0.1),
+]
+
+# betas (0.5, 0.75) never rectify, (0.9, 0.999) begin in the sixth step.
+RADAM = [
+    dict(),
+    dict(lr=2e-3, eps=1e-2, weight_decay=0.1),
+    dict(betas=(0.5, 0.75), weight_decay=0.1, decoupled_weight_decay=True),
+    dict(betas=(0.0, 0.99), weight_decay=0.1, maximize=True),
+]
+
+NADAM = [
+    dict(),
+    dict(momentum_decay=0.5, eps=1e-2, weight_decay=0.1),
+    dict(betas=(0.5, 0.75), weight_decay=0.1, decoupled_weight_decay=True),
+    dict(betas=(0.3, 0.6), momentum_decay=0.0, weight_decay=0.1, maximize=True),
+]
+
 GRID = [("sgd", torch.optim.SGD, dict(lr=0.1) | options) for options in SGD]
 GRID += [("adam", torch.optim.Adam, dict(lr=0.1) | options) for options in ADAM]
 GRID += [("adamw", torch.optim.AdamW, dict(lr=0.1) | options) for options in ADAM]
+
+
+OTHERS = [
+    ("rmsprop", torch.optim.RMSprop, RMSPROP),
+    ("adagrad", torch.optim.Adagrad, ADAGRAD),
+    ("adadelta", torch.optim.Adadelta, ADADELTA),
+    ("adamax", torch.optim.Adamax, ADAMAX),
+    ("radam", torch.optim.RAdam, RADAM),
+    ("nadam", torch.optim.NAdam, NADAM),
+]
+GRID += [(name, make, dict(lr=0.1) | options) for name, make, grid in OTHERS for options in grid]
 
 
 def data():

@@ -9,6 +9,7 @@
 #include <halfgrad/optim/sgd.h>
 #include <halfgrad/tests/optim/make_optimizer.h>
 
+#include "named_optimizer.h"
 #include "parameters.h"
 
 namespace halfgrad::optim {
@@ -17,7 +18,9 @@ namespace {
 using nlohmann::json;
 using testing::expected_values;
 using testing::give_grad;
+using testing::named_optimizer;
 using testing::numbers;
+using testing::options_from;
 using testing::parameter;
 using Values = std::vector<double>;
 
@@ -33,29 +36,6 @@ void expect_near(const Tensor& actual, const Values& expected, double tolerance,
   }
 }
 
-ParamGroup options_from(const json& options) {
-  ParamGroup group;
-  const auto read = [&options](const char* name, auto& value) {
-    if (options.contains(name)) value = options[name];
-  };
-  read("lr", group.lr);
-  read("momentum", group.momentum);
-  read("dampening", group.dampening);
-  read("nesterov", group.nesterov);
-  read("eps", group.eps);
-  read("weight_decay", group.weight_decay);
-  read("amsgrad", group.amsgrad);
-  read("maximize", group.maximize);
-  if (options.contains("betas")) group.betas = {options["betas"][0], options["betas"][1]};
-  return group;
-}
-
-std::unique_ptr<Optimizer> make_optimizer(const std::string& name, ParamGroup group) {
-  if (name == "sgd") return std::make_unique<SGD>(std::vector{std::move(group)});
-  if (name == "adam") return std::make_unique<Adam>(std::vector{std::move(group)});
-  return std::make_unique<AdamW>(std::vector{std::move(group)});
-}
-
 // Every step loses a few roundoffs of the largest intermediate value.
 TEST(Formulas, MatchPyTorchOverAGridOfOptions) {
   const json file = expected_values("optimizers.json");
@@ -63,7 +43,7 @@ TEST(Formulas, MatchPyTorchOverAGridOfOptions) {
     ParamGroup group = options_from(run["options"]);
     Tensor param = parameter(numbers(file["start"]));
     group.params = {param};
-    const auto optimizer = make_optimizer(run["optimizer"], group);
+    const auto optimizer = named_optimizer(run["optimizer"], group);
     const bool late = run.contains("late_gradient");
     for (std::size_t step = 0; step < run["params"].size(); ++step) {
       if (!late || step >= 2) give_grad(param, numbers(file["gradients"][step]));

@@ -8,38 +8,24 @@
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/core/thread_pool.h>
-#include <halfgrad/optim/adam.h>
-#include <halfgrad/optim/adamw.h>
 #include <halfgrad/optim/sgd.h>
-#include <halfgrad/tests/optim/make_optimizer.h>
 
+#include "every_optimizer.h"
 #include "parameters.h"
 
 namespace halfgrad::optim {
 namespace {
 
 using testing::bytes_of;
+using testing::every_optimizer;
 using testing::kNaN;
+using testing::OptimizerCase;
 using testing::parameter;
 using testing::tensor_of;
 using Bytes = std::vector<std::byte>;
 using Values = std::vector<double>;
 
 constexpr DType kFloatingTypes[] = {DType::f64, DType::f32, DType::f16, DType::bf16};
-
-struct Case {
-  const char* name;
-  MakeOptimizer make;
-};
-
-std::vector<Case> cases() {
-  return {
-      {"sgd", make<SGD>(SGDArguments{.lr = 0.1})},
-      {"sgd momentum", make<SGD>(SGDArguments{.lr = 0.1, .momentum = 0.9, .dampening = 0.5})},
-      {"adam", make<Adam>(AdamArguments{.lr = 0.1, .weight_decay = 0.1})},
-      {"adamw amsgrad", make<AdamW>(AdamWArguments{.lr = 0.1, .amsgrad = true})},
-  };
-}
 
 // 40 elements: whole SIMD registers, which the fused 16-bit SGD of PyTorch 2.6 on the CPU never
 // updates, and a partial one.
@@ -68,7 +54,7 @@ void expect_near(const Array& actual, const Array& expected, const char* what) {
 Array flag(double value) { return full({}, value, {.dtype = DType::f32}).array(); }
 
 TEST(StepControl, FoundInfKeepsEveryBit) {
-  for (const Case& c : cases()) {
+  for (const OptimizerCase& c : every_optimizer()) {
     for (const DType dtype : kFloatingTypes) {
       for (const double bad : {1.0, 2.0, -1.0, 1e-30, kNaN}) {
         Tensor param = parameter(ramp(1), dtype);
@@ -90,7 +76,7 @@ TEST(StepControl, FoundInfKeepsEveryBit) {
 
 // After a skipped first step the next one counts as the first.
 TEST(StepControl, SkippedFirstStepIsForgotten) {
-  for (const Case& c : cases()) {
+  for (const OptimizerCase& c : every_optimizer()) {
     for (const DType dtype : kFloatingTypes) {
       Tensor skipped = parameter(ramp(1), dtype);
       Tensor plain = parameter(ramp(1), dtype);
@@ -113,7 +99,7 @@ TEST(StepControl, SkippedFirstStepIsForgotten) {
 }
 
 TEST(StepControl, UnscalesGradientsInPlace) {
-  for (const Case& c : cases()) {
+  for (const OptimizerCase& c : every_optimizer()) {
     for (const DType dtype : kFloatingTypes) {
       Tensor scaled = parameter(ramp(1), dtype);
       Tensor plain = parameter(ramp(1), dtype);
@@ -159,7 +145,7 @@ TEST(StepControl, UnscalesASharedGradientBeforeAnyParameterMoves) {
 
 // A 16-bit parameter becomes the rounded result of the float formula.
 TEST(StepControl, SixteenBitIsComputedInFloat) {
-  for (const Case& c : cases()) {
+  for (const OptimizerCase& c : every_optimizer()) {
     for (const DType dtype : {DType::f16, DType::bf16}) {
       Tensor low = parameter(ramp(1), dtype);
       Tensor high = parameter(low.to_vector<double>(), DType::f32);
@@ -179,7 +165,7 @@ TEST(StepControl, SixteenBitIsComputedInFloat) {
 }
 
 TEST(StepControl, StridedGradientsAndParametersAreReadInPlace) {
-  for (const Case& c : cases()) {
+  for (const OptimizerCase& c : every_optimizer()) {
     const auto run = [&c](bool strided) {
       const auto matrix = [strided](double scale) {
         const Array rows = tensor_of(ramp(scale), DType::f32).array().reshape({5, 8});
@@ -199,7 +185,7 @@ TEST(StepControl, StridedGradientsAndParametersAreReadInPlace) {
 
 TEST(StepControl, SameBitsForAnyNumberOfThreads) {
   const int before = get_num_threads();
-  for (const Case& c : cases()) {
+  for (const OptimizerCase& c : every_optimizer()) {
     const auto run = [&c](int threads) {
       set_num_threads(threads);
       std::vector<Tensor> params;

@@ -24,7 +24,15 @@ def test_sgd_follows_its_formula():
 @pytest.mark.parametrize("make", [
     lambda p: optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True),
     lambda p: optim.Adam(p, lr=0.1, amsgrad=True),
-    lambda p: optim.AdamW(p, lr=0.1, betas=(0.8, 0.9), weight_decay=0.1)])
+    lambda p: optim.AdamW(p, lr=0.1, betas=(0.8, 0.9), weight_decay=0.1),
+    lambda p: optim.RMSprop(p, lr=0.1, alpha=0.9, momentum=0.5, centered=True),
+    lambda p: optim.Adagrad(p, lr=0.1, lr_decay=0.5, initial_accumulator_value=0.25),
+    lambda p: optim.Adadelta(p, rho=0.5),
+    lambda p: optim.Adamax(p, lr=0.1, betas=(0.8, 0.9)),
+    lambda p: optim.RAdam(p, lr=0.1, weight_decay=0.1, decoupled_weight_decay=True),
+    lambda p: optim.NAdam(p, lr=0.1, momentum_decay=0.5),
+    lambda p: optim.Lion(p, lr=0.1),
+    lambda p: optim.LAMB(p, lr=0.1)])
 def test_state_continues_in_another_optimizer(make):
     x, optimizer = trained(make)
     y = hg.tensor(x).requires_grad_()
@@ -37,6 +45,36 @@ def test_state_continues_in_another_optimizer(make):
     assert hg.equal(x, y)
     assert optimizer.state[x]["step"].item() == 4
     assert optimizer.state_dict()["state"][0]["step"].item() == 4
+
+
+def test_lbfgs_calls_its_closure():
+    x = hg.tensor([1.0, -2.0], requires_grad=True)
+    optimizer = optim.LBFGS([x], max_iter=10, line_search_fn="strong_wolfe")
+
+    def closure():
+        optimizer.zero_grad()
+        loss = ((x - 3) ** 2).sum()
+        loss.backward()
+        return loss
+
+    assert optimizer.step(closure).item() == 29
+    assert closure().item() < 1e-6
+    with pytest.raises(ValueError, match="closure"):
+        optimizer.step()
+    with pytest.raises(ValueError, match="armijo"):
+        optim.LBFGS([x], line_search_fn="armijo")
+
+
+def test_muon_takes_matrices():
+    w = hg.ones(2, 3, requires_grad=True)
+    optimizer = optim.Muon([w], lr=0.5, adjust_lr_fn="match_rms_adamw")
+    (w * w).sum().backward()
+    optimizer.step()
+    assert w.max().item() < 1
+    with pytest.raises(ValueError, match="matrices"):
+        optim.Muon([hg.ones(2, requires_grad=True)])
+    with pytest.raises(ValueError, match="adjust_lr_fn"):
+        optim.Muon([w], adjust_lr_fn="none")
 
 
 def test_groups_are_mappings():

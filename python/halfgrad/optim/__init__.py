@@ -1,6 +1,10 @@
 """Optimizers; schedules are in optim.lr_scheduler."""
 
-from .._halfgrad.optim import SGD, Adam, AdamW, AsyncOptimizer, Optimizer, ParamGroup
+from .._halfgrad.optim import (LAMB, LBFGS, SGD, Adadelta, Adagrad, Adam, Adamax, AdamW,
+                               AsyncOptimizer, Lion, Muon, NAdam, Optimizer, ParamGroup, RAdam,
+                               RMSprop)
 from . import lr_scheduler
 
-__all__ = ["SGD", "Adam", "AdamW", "AsyncOptimizer", "Optimizer", "ParamGroup", "lr_scheduler"]
+__all__ = ["LAMB", "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "Adamax", "AdamW",
+           "AsyncOptimizer", "Lion", "Muon", "NAdam", "Optimizer", "ParamGroup", "RAdam", "RMSprop",
+           "lr_scheduler"]

@@ -1,0 +1,64 @@
+#include <halfgrad/compat/torch.h>
+
+#include <stdexcept>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/tests/message_of.h>
+
+/// The builders of optimizers' options, as programs for libtorch write them.
+namespace {
+
+namespace torch = halfgrad;
+using torch::optim::ReduceLROnPlateauScheduler;
+
+struct Fit {
+  torch::Tensor w = torch::tensor({2.0, -1.0}).requires_grad_();
+
+  torch::Tensor operator()() {
+    w.set_grad(torch::Tensor());
+    torch::Tensor loss = ((w - 1) * (w - 1)).sum();
+    loss.backward();
+    return loss;
+  }
+};
+
+TEST(OptimBuilders, ReachTheirOptimizers) {
+  Fit fit;
+  torch::optim::RMSprop rmsprop(
+      {fit.w}, torch::optim::RMSpropOptions(0.1).alpha(0.5).momentum(0.25).centered(true).eps(1));
+  const auto& group = rmsprop.param_groups()[0];
+  EXPECT_EQ(group.lr, 0.1);
+  EXPECT_EQ(group.alpha, 0.5);
+  EXPECT_EQ(group.momentum, 0.25);
+  EXPECT_EQ(group.centered, true);
+  EXPECT_EQ(group.eps, 1.0);
+  torch::optim::Adagrad adagrad(
+      {fit.w}, torch::optim::AdagradOptions(0.1).lr_decay(0.5).initial_accumulator_value(2));
+  EXPECT_EQ(adagrad.param_groups()[0].lr_decay, 0.5);
+  EXPECT_EQ(adagrad.param_groups()[0].initial_accumulator_value, 2.0);
+}
+
+TEST(OptimBuilders, LBFGSSearchesALine) {
+  Fit fit;
+  torch::optim::LBFGS optimizer(
+      {fit.w}, torch::optim::LBFGSOptions(1).max_iter(10).line_search_fn("strong_wolfe"));
+  optimizer.step([&] { return fit(); });
+  EXPECT_NEAR(fit.w[0].item<double>(), 1, 1e-5);
+  EXPECT_NEAR(fit.w[1].item<double>(), 1, 1e-5);
+  EXPECT_EQ(torch::message_of<std::invalid_argument>([&] {
+              torch::optim::LBFGS({fit.w}, torch::optim::LBFGSOptions(1).line_search_fn("armijo"));
+            }),
+            "LBFGS: expected line_search_fn \"strong_wolfe\", got \"armijo\"");
+}
+
+TEST(OptimBuilders, PlateauTakesLibtorchsArguments) {
+  Fit fit;
+  torch::optim::SGD sgd({fit.w}, 0.5);
+  ReduceLROnPlateauScheduler scheduler(sgd, ReduceLROnPlateauScheduler::max, 0.5, /*patience=*/0);
+  for (const double metric : {1.0, 2.0, 2.0}) scheduler.step(metric);
+  EXPECT_EQ(sgd.param_groups()[0].lr, 0.25);
+}
+
+}  // namespace
