@@ -44,7 +44,11 @@ class AttentionDropout {
   template <class T>
   HG_HD T operator()(std::int64_t batch, std::int64_t query, std::int64_t key, T weight) const {
     const auto index = static_cast<std::uint64_t>((batch * queries_ + query) * keys_ + key);
-    return keep_(random_block(key_, index / 4).word[index % 4], weight);
+    const PhiloxBlock block = random_block(key_, index / 4);
+    // Chosen by comparisons: a GPU keeps an array with a variable index in memory.
+    const std::uint32_t low = index % 2 == 0 ? block.word[0] : block.word[1];
+    const std::uint32_t high = index % 2 == 0 ? block.word[2] : block.word[3];
+    return keep_(index % 4 < 2 ? low : high, weight);
   }
 
  private:
