@@ -4,21 +4,20 @@
     bench/inference_pytorch.py       # prints microseconds, medians
 """
 
+import argparse
 import statistics
-
-import torch
 
 import amp_works
 
 
-def model_of(sizes):
+def model_of(torch, sizes):
     layers = []
     for fan_in, fan_out in zip(sizes, sizes[1:]):
         layers += [torch.nn.Linear(fan_in, fan_out), torch.nn.ReLU()]
     return torch.nn.Sequential(*layers[:-1]).cuda().half().eval()
 
 
-def captured(step):
+def captured(torch, step):
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
         step()
@@ -29,14 +28,17 @@ def captured(step):
     return graph.replay
 
 
-@torch.no_grad()
 def main():
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    import torch  # after --help, which needs no PyTorch
+
+    torch.set_grad_enabled(False)
     for work in ("S", "W64x14", "L"):
         for batch in (1, 256):
             sizes = amp_works.WORKS[work][0]
-            model, x = model_of(sizes), torch.randn(batch, sizes[0]).cuda().half()
+            model, x = model_of(torch, sizes), torch.randn(batch, sizes[0]).cuda().half()
             for mode in ("eager", "graph"):
-                step = (lambda: model(x)) if mode == "eager" else captured(lambda: model(x))
+                step = (lambda: model(x)) if mode == "eager" else captured(torch, lambda: model(x))
                 samples = amp_works.sample(step, torch.cuda.synchronize, 0.2, 1)
                 print(f"inference/{work}/{batch}/{mode}: {statistics.median(samples) * 1e6:.1f} us")
 

@@ -96,7 +96,7 @@ struct AdamUpdate {
   HG_HD AdamFormula make() const {
     return {.maximize = options->maximize,
             .weight_decay = decoupled ? 0 : options->weight_decay,
-            .keep = decoupled ? 1 - options->lr * options->weight_decay : 1,
+            .keep = decoupled ? math::multiply_add(-options->lr, options->weight_decay, 1.0) : 1,
             .beta1 = options->beta1,
             .beta2 = options->beta2,
             .step_size = options->lr * *inv_bias_correction1,

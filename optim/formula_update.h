@@ -48,7 +48,8 @@ HG_HD T penalized(const GroupOptions& options, T parameter, T gradient) {
 
 /// The factor of a parameter under decoupled weight decay (Loshchilov and Hutter 2019).
 HG_HD inline double decay_factor(const GroupOptions& options) {
-  return options.decoupled_weight_decay ? 1 - options.lr * options.weight_decay : 1;
+  return options.decoupled_weight_decay ? math::multiply_add(-options.lr, options.weight_decay, 1.0)
+                                        : 1;
 }
 
 /// The formula of one parameter, made on the device from options and step count, which counts this

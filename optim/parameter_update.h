@@ -43,7 +43,7 @@ struct UnscaledFormula {
 
   template <class T, class... State>
   HG_HD void operator()(T& parameter, T& gradient, State&... state) const {
-    gradient = gradient * T(inv_scale);
+    gradient = rounded_product(gradient, T(inv_scale));
     formula(parameter, gradient, state...);
   }
 };

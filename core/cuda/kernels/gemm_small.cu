@@ -28,6 +28,7 @@
 
 #include <halfgrad/core/array.h>
 #include <halfgrad/core/cuda/engines/launch.h>
+#include <halfgrad/core/cuda/engines/shared_memory.h>
 #include <halfgrad/core/cuda/engines/tickets.h>
 #include <halfgrad/core/cuda/kernels/gemm_small_plan.h>
 #include <halfgrad/core/cuda/kernels/gemm_small_result.h>
@@ -241,10 +242,8 @@ bool multiply_small(const GemmCall& call) {
     params.parts.data = reinterpret_cast<float4*>(sums_of_parts.data_as<float>());
     params.parts.tickets = tickets_for(current_stream(c.device));
   }
-  launch.check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel.function),
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(kernel.bytes(kStages))),
-               "cudaFuncSetAttribute");
+  allow_shared_memory(launch, reinterpret_cast<const void*>(kernel.function),
+                      kernel.bytes(kStages));
   const dim3 grid(static_cast<unsigned>(plan.tiles_down), static_cast<unsigned>(plan.tiles_across),
                   static_cast<unsigned>(plan.parts));
   kernel.function<<<grid, kProductThreads, kernel.bytes(plan.steps_per_part), launch.stream()>>>(

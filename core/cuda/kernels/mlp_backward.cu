@@ -256,9 +256,8 @@ MlpGradients gradients_of(const MlpArrays& mlp, const void* dy, const MlpLossOpe
                               parameters};
     kernel<<<blocks, kMlpThreads, bytes, launch.stream()>>>(op, gradients, loss);
     launch.check();
-    sum_parts<T>
-        <<<blocks_for(parameters, kSumPartsThreads), kSumPartsThreads, 0, launch.stream()>>>(
-            op, gradients.parts, parameters, to, static_cast<int>(blocks.x));
+    sum_parts<T><<<blocks_for(parameters, kMlpThreads), kMlpThreads, 0, launch.stream()>>>(
+        op, gradients.parts, parameters, to, static_cast<int>(blocks.x));
   });
   launch.check();
   return result;

@@ -16,6 +16,7 @@
 #include <algorithm>
 
 #include <halfgrad/core/cuda/engines/launch.h>
+#include <halfgrad/core/cuda/engines/shared_memory.h>
 #include <halfgrad/core/cuda/kernels/mlp_tile.h>
 
 namespace halfgrad::detail {
@@ -78,9 +79,7 @@ MlpOperands mlp_operands(const MlpArrays& mlp) {
 }
 
 ResidentBlocks resident_mlp_blocks(const Launch& launch, const void* kernel, std::size_t bytes) {
-  launch.check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(bytes)),
-               "cudaFuncSetAttribute");
+  allow_shared_memory(launch, kernel, bytes);
   int device = 0, processors = 0, each = 0;
   launch.check(cudaGetDevice(&device), "cudaGetDevice");
   launch.check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),

@@ -88,28 +88,17 @@ struct SummedGradients {
   void* biases[kMostMlpLayers];  ///< null: no bias
 };
 
-inline constexpr int kSumPartsThreads = 64;  ///< small blocks, for all multiprocessors
-
 /// Adds the parts of each parameter, in order. `parts` is [count, parameters]: the layers in order,
-/// a weight before its bias. A thread loads 32 parts before it adds them: a few waits for the
-/// memory, not one for each part.
+/// a weight before its bias.
 template <class T>
-__global__ void __launch_bounds__(kSumPartsThreads)
+__global__ void __launch_bounds__(kMlpThreads)
     sum_parts(const __grid_constant__ MlpOperands op, const float* parts, std::int64_t parameters,
               const __grid_constant__ SummedGradients to, int count) {
-  std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kSumPartsThreads + threadIdx.x;
+  std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kMlpThreads + threadIdx.x;
   if (i >= parameters) return;
-  constexpr int kLoads = 32;
   float sum = 0;
-  for (int first = 0; first < count; first += kLoads) {
-    float loaded[kLoads];
-#pragma unroll
-    for (int k = 0; k < kLoads; ++k) {
-      loaded[k] = first + k < count ? parts[(first + k) * parameters + i] : 0;
-    }
-#pragma unroll
-    for (int k = 0; k < kLoads; ++k) sum += loaded[k];
-  }
+#pragma unroll 8
+  for (int part = 0; part < count; ++part) sum += parts[part * parameters + i];
   for (int l = 0; l < op.layers; ++l) {
     const int out = op.sizes[l + 1], weights = out * op.sizes[l];
     if (i < weights) {
