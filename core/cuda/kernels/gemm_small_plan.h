@@ -15,7 +15,7 @@ namespace halfgrad::detail {
 /// cuBLASLt's usual tiles have 128 x 128 elements, so a product takes as many blocks as C has such
 /// tiles, and a GPU has 100 or more multiprocessors. Ours divides a small C into smaller tiles,
 /// and long sums into parts. If both C and k are large, the tensor cores are busy anyway, and
-/// cuBLASLt's instructions (wgmma) are faster. The limits are estimates.
+/// cuBLASLt's instructions (wgmma) are faster.
 inline bool is_small_product(std::int64_t m, std::int64_t n, std::int64_t k) {
   constexpr std::int64_t kTile = 128 * 128;
   const bool few_tiles = m * n <= 32 * kTile, one_tile = m * n <= kTile;
