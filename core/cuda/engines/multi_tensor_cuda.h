@@ -115,7 +115,7 @@ class UpdateTable {
 
  private:
   alignas(Entry) std::byte entries_[kCapacity * sizeof(Entry)];
-  unsigned first_blocks_[kCapacity];  // of the entries, side by side: a search reads few lines
+  unsigned first_blocks_[kCapacity];  // the entries', side by side: a search reads few lines
   const float* skip_;
   std::int64_t chunk_;
   unsigned count_ = 0;
