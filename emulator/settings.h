@@ -24,7 +24,7 @@ struct Settings {
   std::string step_kernel;            ///< makes `step` print only kernels whose name contains this
   unsigned multiprocessors = 0;       ///< replaces the GPU's count; 0: keeps it
   std::string refuse;                 ///< cuBLASLt features to refuse: "epilogue", ...
-  bool relu_keeps_nan = false;        ///< the relu epilogue of cuBLASLt returns NaN for NaN, not 0
+  bool relu_keeps_nan = true;         ///< the relu epilogue of cuBLASLt returns NaN for NaN, not 0
   bool quiet = false;                 ///< prints no findings; the report has them
   std::string report_json;            ///< path to write findings and counters to, or ""
   std::string suppress;               ///< path of a file of suppressions, or ""

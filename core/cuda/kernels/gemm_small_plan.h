@@ -9,8 +9,8 @@
 /// the same on every GPU.
 namespace halfgrad::detail {
 
-/// Returns whether C [m, n], with sums of k terms, is small: our kernel computes it if that saves a
-/// launch, or if C is narrow.
+/// Returns whether C [m, n], with sums of k terms, is small: our kernel computes it if it is a
+/// gradient, or if C is narrow.
 ///
 /// cuBLASLt's usual tiles have 128 x 128 elements, so a product takes as many blocks as C has such
 /// tiles, and a GPU has 100 or more multiprocessors. Ours divides a small C into smaller tiles,
