@@ -21,6 +21,8 @@ KNOWN = (
     ("8map_rowsId", 24, "6 registers: 64-bit rows need twice the registers of 32-bit ones"),
     ("8map_rowsIfNS0_20NormalizeGradientRow", 8, "2 registers: a fallback for layer_norm.cu"),
     ("14update_tensors", 32, "8 registers that are read once for each chunk of a tensor"),
+    ("12RAdamFormula", 56, "registers kept over the powers, once for each chunk of a tensor"),
+    ("11NAdamUpdate", 40, "registers kept over the powers, once for each chunk of a tensor"),
     ("11RunningSums", 256, "an array of 32 columns, which only the CPU uses"),
     ("10SumOfGroup", 256, "an array of 32 columns, which only the CPU uses"),
     ("3Sin", 40, "an array of CUDA's range reduction of a double"),

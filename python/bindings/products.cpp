@@ -2,6 +2,7 @@
 #include <halfgrad/autograd/linear_activation.h>
 #include <halfgrad/autograd/mlp.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/transformer.h>
 #include <halfgrad/python/bindings/op_binder.h>
 
 /// Matrix products, ops of rows and indexing by tensors.
@@ -140,6 +141,14 @@ void bind_rows(OpBinder& ops) {
       "softmax(query key^T scale + mask) value, for [..., l, e], [..., s, e] and [..., s, v].\n"
       "`scale` is 1 / sqrt(e) by default. A mask of bool is True where a key takes part; another\n"
       "is added. The scores are not stored. Raises ValueError for a mask together with is_causal.");
+  ops.function(
+      "rope",
+      [](const Tensor& input, double base, std::int64_t offset, bool interleaved) {
+        return rope(input, {.base = base, .offset = offset, .interleaved = interleaved});
+      },
+      "input"_a, nb::kw_only(), "base"_a = 10000.0, "offset"_a = 0, "interleaved"_a = false,
+      "Rotary position embedding of [..., l, e]: turns each pair of features of row p by\n"
+      "(offset + p) base^(-2i / e). A pair is i and i + e / 2, or 2i and 2i + 1 if interleaved.");
   ops.function("dropout", &dropout, "input"_a, "p"_a = 0.5, "training"_a = true,
                "In training zeroes each element with probability p and divides others by 1 - p.");
 }

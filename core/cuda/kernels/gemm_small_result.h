@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include <halfgrad/core/cuda/kernels/gemm_small_tile.h>
@@ -62,7 +63,7 @@ template <class T>
 __device__ float4 load_bias(const ProductResult& to, std::int64_t col) {
   if (to.bias == nullptr) return {};
   const auto element = [&](int i) {
-    return load_element<T>(to.bias, to.wide_bias, min(col + i, to.cols - 1));
+    return load_element<T>(to.bias, to.wide_bias, std::min(col + i, to.cols - 1));
   };
   return make_float4(element(0), element(1), element(2), element(3));
 }
