@@ -57,9 +57,9 @@ LBFGSHistory LBFGSHistory::of(const optim::ParamState& state, std::int64_t numel
   history.iterations = static_cast<std::int64_t>(number("n_iter"));
   history.evaluations = static_cast<std::int64_t>(number("func_evals"));
   const std::int64_t count = state.at("ro").numel();
-  const Array& rho = entry(state, "ro", {count});
-  const Array &y = entry(state, "old_dirs", {count, numel}),
-              &s = entry(state, "old_stps", {count, numel});
+  const Array rho = entry(state, "ro", {count});
+  const Array y = entry(state, "old_dirs", {count, numel});
+  const Array s = entry(state, "old_stps", {count, numel});
   for (std::int64_t i = 0; i < count; ++i) {
     history.pairs.push_back(
         {Tensor(y.select(0, i)), Tensor(s.select(0, i)), rho.select(0, i).item()});

@@ -46,8 +46,9 @@ Elements rope_reference(const AnyArithmetic& a, const std::vector<Values>& in) {
     Elements second;
     for (std::int64_t i = 0; i < half; ++i) {
       const double wavelengths = static_cast<double>(i) / static_cast<double>(half);
-      const double angle = static_cast<double>(row) * std::pow(10000.0, -wavelengths);
-      const Bounded c = a.constant(std::cos(angle)), s = a.constant(std::sin(angle));
+      const Bounded turn = a.exp(a.constant(-wavelengths * std::log(10000.0)));
+      const Bounded angle = a.mul(a.constant(static_cast<double>(row)), turn);
+      const Bounded c = a.cos(angle), s = a.sin(angle);
       const Bounded &u = x[static_cast<std::size_t>(i)], &v = x[static_cast<std::size_t>(i + half)];
       out.push_back(a.sub(a.mul(u, c), a.mul(v, s)));
       second.push_back(a.add(a.mul(v, c), a.mul(u, s)));
