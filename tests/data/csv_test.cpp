@@ -20,13 +20,13 @@ using files::FormatCode;
 using files::FormatError;
 using Texts = std::vector<std::string>;
 
-Table parse(const std::string& text, const CsvOptions& options = {}) {
+Table parse_text(const std::string& text, const CsvOptions& options = {}) {
   return parse_csv(std::as_bytes(std::span(text)), "people.csv", options);
 }
 
 std::string refusal(const std::string& text, FormatCode code, const CsvOptions& options = {}) {
   try {
-    parse(text, options);
+    parse_text(text, options);
   } catch (const FormatError& error) {
     EXPECT_EQ(name(error.code()), name(code)) << text;
     return error.what();
@@ -47,7 +47,7 @@ TEST(Csv, ReadsAFile) {
 TEST(Csv, AcceptsEveryLineEndAndAMissingLastOne) {
   for (const std::string& end : Texts{"\n", "\r\n", "\r"}) {
     for (const std::string& last : Texts{end, ""}) {
-      const Table table = parse("a,b" + end + "1,2" + end + end + "3,4" + last);
+      const Table table = parse_text("a,b" + end + "1,2" + end + end + "3,4" + last);
       EXPECT_EQ(table.texts("a"), (Texts{"1", "3"}));
       EXPECT_EQ(table.texts("b"), (Texts{"2", "4"}));
     }
@@ -55,29 +55,29 @@ TEST(Csv, AcceptsEveryLineEndAndAMissingLastOne) {
 }
 
 TEST(Csv, QuotesProtectDelimitersQuotesAndLineEnds) {
-  const Table table = parse("\"a,b\",c\n\"x, \"\"y\"\"\nz\",\" 1 \"\n\"\",2\n");
+  const Table table = parse_text("\"a,b\",c\n\"x, \"\"y\"\"\nz\",\" 1 \"\n\"\",2\n");
   EXPECT_EQ(table.columns(), (Texts{"a,b", "c"}));
   EXPECT_EQ(table.texts("a,b"), (Texts{"x, \"y\"\nz", ""}));
   EXPECT_EQ(table.texts("c"), (Texts{" 1 ", "2"}));
 }
 
 TEST(Csv, RemovesSpacesAroundFieldsAndAByteOrderMark) {
-  const Table table = parse("\xEF\xBB\xBF a ,b\n <=50K,\t2 \n");
+  const Table table = parse_text("\xEF\xBB\xBF a ,b\n <=50K,\t2 \n");
   EXPECT_EQ(table.columns(), (Texts{"a", "b"}));
   EXPECT_EQ(table.texts("a"), Texts{"<=50K"});
   EXPECT_EQ(table.texts("b"), Texts{"2"});
 }
 
 TEST(Csv, OtherDelimitersAndNoHeader) {
-  EXPECT_EQ(parse("a\tb\n1,5\t2\n", {.delimiter = '\t'}).texts("a"), Texts{"1,5"});
-  const Table numbered = parse("1;2\n3;4\n", {.delimiter = ';', .header = false});
+  EXPECT_EQ(parse_text("a\tb\n1,5\t2\n", {.delimiter = '\t'}).texts("a"), Texts{"1,5"});
+  const Table numbered = parse_text("1;2\n3;4\n", {.delimiter = ';', .header = false});
   EXPECT_EQ(numbered.columns(), (Texts{"0", "1"}));
   EXPECT_EQ(numbered.texts("1"), (Texts{"2", "4"}));
-  const Table named = parse("1,2\n", {.header = false, .names = {"a", "b"}});
+  const Table named = parse_text("1,2\n", {.header = false, .names = {"a", "b"}});
   EXPECT_EQ(named.texts("b"), Texts{"2"});
 }
 
-TEST(Csv, AHeaderAloneHasNoRows) { EXPECT_EQ(parse("a,b\n").size(), 0); }
+TEST(Csv, AHeaderAloneHasNoRows) { EXPECT_EQ(parse_text("a,b\n").size(), 0); }
 
 TEST(Csv, NamesTheLineOfAFault) {
   EXPECT_EQ(
@@ -120,7 +120,7 @@ TEST(Csv, RefusesWhatIsNoTable) {
 
 TEST(Csv, RefusesContradictingOptions) {
   const auto refused = [](const CsvOptions& options) {
-    return message_of<std::invalid_argument>([&] { parse("a\n", options); });
+    return message_of<std::invalid_argument>([&] { parse_text("a\n", options); });
   };
   EXPECT_EQ(refused({.decimal = ','}),
             "load_csv: expected a delimiter other than the decimal, got , for both");

@@ -17,13 +17,13 @@ using tests::bytes;
 using tests::operator+;
 using Values = std::vector<std::int64_t>;
 
-struct Case {
+struct ShortIntegers {
   std::string npy, safetensors;
   std::string data;  // two elements, little-endian
   Values values;
 };
 
-const std::vector<Case> kCases = {
+const std::vector<ShortIntegers> kShortIntegers = {
     {"|i1", "I8", std::string("\x80\x7F", 2), {-128, 127}},
     {"<i2", "I16", std::string("\x00\x80\xFF\x7F", 4), {-32768, 32767}},
     {"<u2", "U16", std::string("\x01\x00\xFF\xFF", 4), {1, 65535}},
@@ -39,7 +39,7 @@ Bytes npy(const std::string& descr, const std::string& shape, const std::string&
 }
 
 TEST(ShortIntegers, OfNpyFilesBecomeInt64) {
-  for (const Case& c : kCases) {
+  for (const ShortIntegers& c : kShortIntegers) {
     const Tensor read = parse_npy(npy(c.npy, "(2,)", c.data));
     EXPECT_EQ(read.dtype(), kInt64);
     EXPECT_EQ(read.to_vector<std::int64_t>(), c.values) << c.npy;
@@ -53,7 +53,7 @@ TEST(ShortIntegers, OfNpyFilesBecomeInt64) {
 }
 
 TEST(ShortIntegers, OfSafetensorsFilesBecomeInt64) {
-  for (const Case& c : kCases) {
+  for (const ShortIntegers& c : kShortIntegers) {
     const std::string header = R"({"a":{"dtype":")" + c.safetensors +
                                R"(","shape":[2],"data_offsets":[0,)" +
                                std::to_string(c.data.size()) + "]}}";

@@ -169,15 +169,15 @@ TEST(AveragedModel, ContinuesFromAStateDict) {
             (std::vector<std::string>{"n_averaged", "module.weight", "module.bias"}));
 }
 
-struct Net : nn::Callable<Net> {
+struct UnclonedNet : nn::Callable<UnclonedNet> {
   nn::Linear layer = register_module("layer", nn::Linear(2, 1));
   Tensor forward(const Tensor& x) const { return layer(x); }
 };
 
 TEST(AveragedModel, TakesACopyOfAModelWithoutClone) {
-  const Net model;
-  EXPECT_THROW(AveragedModel<Net>{model}, std::invalid_argument);
-  AveragedModel average(model, Net());
+  const UnclonedNet model;
+  EXPECT_THROW(AveragedModel<UnclonedNet>{model}, std::invalid_argument);
+  AveragedModel average(model, UnclonedNet());
   EXPECT_EQ(values_of(average.module), values_of(model));
   average.update_parameters(model);
   EXPECT_EQ(values_of(average.module), values_of(model));

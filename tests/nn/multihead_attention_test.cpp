@@ -25,7 +25,7 @@ Tensor tensor_from(const json& stored) {
   return (stored.value("bool", false) ? values.to(kBool) : values).to(get_default_device());
 }
 
-void expect_close(const Tensor& actual, const json& expected, const std::string& what) {
+void expect_close_values(const Tensor& actual, const json& expected, const std::string& what) {
   SCOPED_TRACE(what);
   const Doubles values = actual.to_vector<double>();
   const auto wanted = expected.get<Doubles>();
@@ -74,18 +74,18 @@ TEST(MultiheadAttention, ComputesWhatPyTorchComputes) {
               mask("key_padding_mask"), c["need_weights"].get<bool>(), mask("attn_mask"),
               c["average_attn_weights"].get<bool>());
     EXPECT_EQ(output.sizes(), tensor_from(c["output"]).sizes());
-    expect_close(output, c["output"]["values"], "output");
+    expect_close_values(output, c["output"]["values"], "output");
     ASSERT_EQ(weights.defined(), !c["weights"].is_null());
     if (weights.defined()) {
       EXPECT_EQ(weights.sizes(), tensor_from(c["weights"]).sizes());
-      expect_close(weights, c["weights"]["values"], "weights");
+      expect_close_values(weights, c["weights"]["values"], "weights");
     }
     output.backward(tensor_of(c["cotangent"].get<Doubles>(), output.sizes()).to(output.device()));
     for (const auto& [name, parameter] : layer.named_parameters()) {
-      expect_close(parameter.grad(), c["gradients"][name], name);
+      expect_close_values(parameter.grad(), c["gradients"][name], name);
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      expect_close(inputs[i].grad(), c["input_gradients"][i], "input " + std::to_string(i));
+      expect_close_values(inputs[i].grad(), c["input_gradients"][i], "input " + std::to_string(i));
     }
   }
 }

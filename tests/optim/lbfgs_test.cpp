@@ -72,7 +72,7 @@ Problem logistic(Device device) {
           [=] { return cross_entropy(linear(x, weight, bias), y) + 0.01 * sum(square(weight)); }};
 }
 
-Problem named(const json& name, Device device) {
+Problem problem_named(const json& name, Device device) {
   return name == "rosenbrock" ? rosenbrock(device) : logistic(device);
 }
 
@@ -95,7 +95,7 @@ TEST_P(LBFGSOn, TakesTheStepsOfPyTorch) {
   const json file = expected_values("lbfgs.json");
   EXPECT_EQ(file["runs"].size(), 7u);
   for (const json& run : file["runs"]) {
-    const Problem problem = named(run["problem"], device());
+    const Problem problem = problem_named(run["problem"], device());
     const LBFGSArguments options = lbfgs_options(run["options"]);
     LBFGS optimizer(problem.params, options);
     for (std::size_t step = 0; step < run["losses"].size(); ++step) {

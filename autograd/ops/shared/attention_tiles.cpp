@@ -12,8 +12,8 @@ namespace {
 // The sums over keys of a tile of queries, relative to the largest score so far (Dao 2023,
 // Algorithm 1).
 template <class T>
-struct RunningSums {
-  explicit RunningSums(std::int64_t columns) : outputs(columns) {
+struct AttentionSums {
+  explicit AttentionSums(std::int64_t columns) : outputs(columns) {
     std::fill_n(largest, kAttentionTile, TileScores<T>::kHiddenScore);
   }
 
@@ -57,7 +57,7 @@ void attend(const AttentionOperands& operands, const Array& y, const Array& lse)
   for_each_attention_tile(scores.batches, scores.queries, [&](auto batch, auto first, auto count) {
     TileRows<T> q(width), v(width_of_y), s(kAttentionTile);
     TileColumns<T> k(width);
-    RunningSums<T> sums(width_of_y);
+    AttentionSums<T> sums(width_of_y);
     scores.query.read(batch, first, count, q);
     const std::int64_t end =
         scores.rule.is_causal ? std::min(scores.keys, first + count) : scores.keys;

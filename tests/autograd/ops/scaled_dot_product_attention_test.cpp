@@ -20,7 +20,7 @@ namespace halfgrad {
 namespace {
 
 // The sizes of one attention, and its options.
-struct Case {
+struct AttentionCase {
   std::int64_t l, s, e, v;
   Shape batch = {2};
   bool is_causal = false;
@@ -29,7 +29,7 @@ struct Case {
   bool bool_mask = true;
 };
 
-std::string named(const Case& c) {
+std::string named(const AttentionCase& c) {
   return "l " + std::to_string(c.l) + ", s " + std::to_string(c.s) + ", e " + std::to_string(c.e) +
          ", v " + std::to_string(c.v) + ", batch " + to_string(c.batch) +
          (c.is_causal ? ", causal" : "") + (c.dropout_p > 0 ? ", dropout" : "") +
@@ -37,7 +37,7 @@ std::string named(const Case& c) {
 }
 
 // Rows and columns before, in and after a tile of the kernels, which has 32 or 64.
-std::vector<Case> cases() {
+std::vector<AttentionCase> cases() {
   return {{1, 1, 1, 1},
           {5, 7, 6, 3},
           {64, 64, 32, 32},
@@ -74,7 +74,7 @@ class Attention : public TensorsOnDevice {
 
   // Runs `attend` on operands that require gradients; returns y and the gradients of q, k and v.
   template <class F>
-  std::vector<Tensor> run(const Case& c, DType dtype, DType as, const F& attend) const {
+  std::vector<Tensor> run(const AttentionCase& c, DType dtype, DType as, const F& attend) const {
     manual_seed(5);
     std::vector<Tensor> in;
     const Shape sizes[] = {matrices(c.batch, c.l, c.e), matrices(c.batch, c.s, c.e),
@@ -89,13 +89,13 @@ class Attention : public TensorsOnDevice {
     return all;
   }
 
-  Tensor mask_of(const Case& c, DType dtype, DType as) const {
+  Tensor mask_of(const AttentionCase& c, DType dtype, DType as) const {
     if (!c.mask) return {};
     const Tensor values = drawn(*c.mask, 4, dtype);
     return c.bool_mask ? values > -1 : values.to(as);
   }
 
-  std::vector<Tensor> fused(const Case& c, DType dtype) const {
+  std::vector<Tensor> fused(const AttentionCase& c, DType dtype) const {
     return run(c, dtype, dtype,
                [&](const Tensor& q, const Tensor& k, const Tensor& v, Tensor mask) {
                  return scaled_dot_product_attention(q, k, v, mask, c.dropout_p, c.is_causal);
@@ -103,7 +103,7 @@ class Attention : public TensorsOnDevice {
   }
 
   // In float64, from the operands of `dtype`.
-  std::vector<Tensor> composed(const Case& c, DType dtype) const {
+  std::vector<Tensor> composed(const AttentionCase& c, DType dtype) const {
     return run(c, dtype, kDouble,
                [&](const Tensor& q, const Tensor& k, const Tensor& v, Tensor mask) {
                  const double width = static_cast<double>(c.e);
@@ -135,7 +135,7 @@ void expect_near(const Tensor& actual, const Tensor& expected, double roundoffs)
 // A float32 score of 16 terms of up to 4 is off by some 20 roundoffs, and its weight is as much
 // off.
 TEST_P(Attention, EqualsTheCompositionInFloat64) {
-  for (const Case& c : cases()) {
+  for (const AttentionCase& c : cases()) {
     for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
       SCOPED_TRACE(named(c) + " in " + std::string(name(dtype)));
       const std::vector<Tensor> expected = composed(c, dtype), actual = fused(c, dtype);
@@ -149,7 +149,8 @@ TEST_P(Attention, EqualsTheCompositionInFloat64) {
 }
 
 TEST_P(Attention, HasTheSameBitsAgain) {
-  for (const Case& c : {Case{70, 130, 8, 72, {2}, false, 0.25}, Case{66, 66, 8, 8, {2}, true}}) {
+  for (const AttentionCase& c :
+       {AttentionCase{70, 130, 8, 72, {2}, false, 0.25}, AttentionCase{66, 66, 8, 8, {2}, true}}) {
     const std::vector<Tensor> once = fused(c, kFloat), again = fused(c, kFloat);
     for (std::size_t i = 0; i < once.size(); ++i) EXPECT_TRUE(equal(once[i], again[i])) << i;
   }
