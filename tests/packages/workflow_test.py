@@ -23,7 +23,7 @@ def expect(is_right, text):
 
 
 def main():
-    names = re.findall(r'^step "([^"]+)"', (ROOT / ".ci/run").read_text(), re.M)
+    names = re.findall(r'^ *step "([^"]+)"', (ROOT / ".ci/run").read_text(), re.M)
     workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
     expect(set(workflow) == {"name", True, "permissions", "concurrency", "jobs"}, "known keys")  # on: True
     expect(set(workflow[True]) == {"push", "pull_request"}, "two triggers")
