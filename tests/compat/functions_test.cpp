@@ -272,8 +272,8 @@ TEST(CompatLayers, MultiheadAttentionTakesOptions) {
   EXPECT_EQ(output.sizes(), query.sizes());
   EXPECT_EQ(weights.sizes(), (torch::Shape{3, 5, 6}));
   EXPECT_FALSE(attention->in_proj_bias.defined());
-  EXPECT_THROW(nn::MultiheadAttention(nn::MultiheadAttentionOptions(8, 2).add_zero_attn(true)),
-               std::invalid_argument);
+  const auto with_zeros = nn::MultiheadAttentionOptions(8, 2).add_zero_attn(true);
+  EXPECT_THROW(nn::MultiheadAttention rejected(with_zeros), std::invalid_argument);
 }
 
 }  // namespace
