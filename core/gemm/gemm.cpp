@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <halfgrad/core/cuda/kernels/gemm.h>
@@ -249,13 +250,13 @@ void multiply_checked(double alpha, const MatrixView& a, const MatrixView& b, do
   }
 }
 
-// Returns the view moved by `offset` elements.
-MatrixView advanced(MatrixView view, std::int64_t offset) {
-  view.data = static_cast<const char*>(view.data) + offset * item_size(view.dtype);
-  return view;
-}
-MutableMatrixView advanced(MutableMatrixView view, std::int64_t offset) {
-  view.data = static_cast<char*>(view.data) + offset * item_size(view.dtype);
+// Returns the view moved by `offset` elements. An empty matrix may have no memory to move in.
+template <class View>
+View advanced(View view, std::int64_t offset) {
+  using Byte = std::conditional_t<std::is_same_v<View, MatrixView>, const char, char>;
+  if (view.data != nullptr) {
+    view.data = static_cast<Byte*>(view.data) + offset * item_size(view.dtype);
+  }
   return view;
 }
 

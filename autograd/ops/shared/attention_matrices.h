@@ -71,6 +71,7 @@ class MatrixBatch {
   template <class T>
   void read_row(std::int64_t batch, std::int64_t row, std::int64_t column, std::int64_t count,
                 T* to) const {
+    if (count == 0) return;  // there may be no memory
     visit(x_.dtype(), [&](auto tag) {
       using S = typename decltype(tag)::type;
       const std::int64_t stride = x_.stride(-1);
@@ -88,6 +89,7 @@ class MatrixBatch {
   template <class T>
   void write(std::int64_t batch, std::int64_t first, std::int64_t count,
              const TileRows<T>& from) const {
+    if (columns() == 0) return;
     visit(x_.dtype(), [&](auto tag) {
       using S = typename decltype(tag)::type;
       S* to = x_.data_as<S>() + (batch * x_.size(-2) + first) * columns();
@@ -138,6 +140,7 @@ void add_weighted_rows(const T* weights, std::int64_t weights_width, std::int64_
                        const T* rows, std::int64_t width, T* out) {
   constexpr int kPacks = 8;
   constexpr std::int64_t kSize = Pack<T>::size;
+  if (n == 0) return;  // there may be no memory
   for (std::int64_t i = 0; i < m; ++i) {
     const T* const w = weights + i * weights_width;
     T* const to = out + i * width;
