@@ -1,5 +1,4 @@
 #include <array>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include <halfgrad/autograd/op_table/product_reference.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/linear.h>
+#include <halfgrad/autograd/ops/shared/parameter_gradients.h>
 #include <halfgrad/autograd/ops/shared/pending_product.h>
 #include <halfgrad/autograd/ops/shared/product.h>
 #include <halfgrad/core/fail.h>
@@ -39,32 +39,23 @@ Tensor input_gradient(const Backward<3>& node, const Tensor& dy) {
   return pending_product(dy.array(), node.input_array(1));
 }
 
-// Returns dW and db, from one product if there is such a kernel.
-std::pair<Tensor, Tensor> parameter_gradients(const Tensor& dy_rows, const Tensor& x_rows) {
-  const Array dy = dy_rows.array().transpose(0, 1);
-  if (const auto both = product_and_row_sums(dy, x_rows.array())) {
-    return {Tensor(both->product), Tensor(both->row_sums)};
-  }
-  return {mm(dy_rows.t(), x_rows), sum(dy_rows, {0})};
-}
-
 void set_parameter_gradients(const Backward<3>& node, const Tensor& dy, bool beside) {
   if (!node.needs(1) && !node.needs(2)) return;
   const Tensor dy_rows = as_rows(dy);
   if (node.needs(1) && node.needs(2) && !GradMode::is_enabled()) {
     const Tensor x_rows = as_rows(node.input(0));
-    Tensor dw, db;
+    ParameterGradients d;
     const auto compute = [&] {
-      std::tie(dw, db) = parameter_gradients(dy_rows, x_rows);
-      return std::vector{dw.array(), db.array()};
+      d = parameter_gradients(dy_rows.array(), x_rows.array());
+      return std::vector{d.weight, d.bias};
     };
     if (beside) {
       SideWork::run({dy_rows.array(), x_rows.array()}, compute);
     } else {
       compute();
     }
-    node.set(1, std::move(dw));
-    node.set(2, std::move(db));
+    node.set(1, Tensor(d.weight));
+    node.set(2, Tensor(d.bias));
     return;
   }
   if (node.needs(1)) node.set(1, mm(dy_rows.t(), as_rows(node.input(0))));

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <halfgrad/core/array.h>
+
+namespace halfgrad::detail {
+
+struct ParameterGradients {
+  Array weight, bias;
+};
+
+/// Returns the gradients of y = x W^T + b for dy [rows, out] and x [rows, in]: dW = dy^T x, and db,
+/// the sum of dy's rows. It is one product where there is such a kernel.
+ParameterGradients parameter_gradients(const Array& dy, const Array& x);
+
+}  // namespace halfgrad::detail
