@@ -19,9 +19,11 @@ namespace halfgrad {
 /// autocast region a fused op rounds a float32 input as it loads it, and backward loads it again:
 /// changing the input in place before is an error. On a GPU, f16 and bf16 layers of at most 64
 /// features take one launch forward and two backward, if the weights fit into the shared memory of
-/// a multiprocessor: for five layers an A100's. On a CPU, tiles of the batch stay in the cache.
-/// Everything else is composed of linear_relu and linear: layers of 128 features would not be
-/// faster fused, since no multiprocessor has registers for the gradients of several weights.
+/// a multiprocessor: for five layers an A100's. Layers of at most 128 features take one launch
+/// forward, and backward one and one for each layer, if the weights fit: five layers of 128 into an
+/// H100's. Their activations go to memory in backward, since no multiprocessor has registers for
+/// the gradients of several weights. On a CPU, tiles of the batch stay in the cache. Everything
+/// else is composed of linear_relu and linear.
 ///
 /// Throws std::invalid_argument if there is no layer, or if shapes, dtypes or the number of biases
 /// do not fit.

@@ -26,7 +26,7 @@ WORKS = {
     "L": ((4096, 4096, 4096, 4096, 4096), 8192),
 }
 OUR_MODES = ("eager", "graph", "eager_no_scaler", "graph_no_scaler")
-FUSED_MODES = ("eager_fused", "graph_fused")  # FusedMLP; on a GPU it fuses up to 64 features
+FUSED_MODES = ("eager_fused", "graph_fused")  # FusedMLP; on a GPU it fuses up to 128 features
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 

@@ -8,6 +8,7 @@
 #include <halfgrad/autograd/linear_activation.h>
 #include <halfgrad/autograd/op_table/product_reference.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/shared/mlp_gradients.h>
 #include <halfgrad/autograd/ops/shared/mlp_operands.h>
 #include <halfgrad/autograd/ops/shared/mlp_tiles.h>
 #include <halfgrad/autograd/ops/shared/relu.h>
@@ -32,9 +33,7 @@ class MlpNode final : public MlpNodeBase {
     const MlpArrays mlp = mlp_arrays(operands);
     const Array dy = grads[0].array().reshape({mlp.x.size(0), grads[0].size(-1)}).contiguous();
     const bool with_dx = edges()[0].defined();
-    const MlpGradients gradients = dy.device().is_cuda() ? mlp_gradient_on_cuda(mlp, dy, with_dx)
-                                                         : mlp_gradient_on_cpu(mlp, dy, with_dx);
-    set_gradients(operands, gradients, grad_inputs);
+    set_gradients(operands, mlp_gradients(mlp, dy, with_dx), grad_inputs);
   }
 
  private:

@@ -12,6 +12,7 @@
 #include <halfgrad/autograd/op_table/row_references.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/class_targets.h>
+#include <halfgrad/autograd/ops/shared/mlp_gradients.h>
 #include <halfgrad/autograd/ops/shared/mlp_operands.h>
 #include <halfgrad/autograd/ops/shared/mlp_tiles.h>
 #include <halfgrad/core/deferred.h>
@@ -42,12 +43,6 @@ void compute_loss(const MlpArrays& mlp, const MlpLoss& loss) {
   mlp.x.device().is_cuda() ? mlp_loss_on_cuda(mlp, loss) : mlp_loss_on_cpu(mlp, loss);
 }
 
-MlpGradients compute_gradients(const MlpArrays& mlp, const MlpLoss& loss, const Array& dloss,
-                               bool with_dx) {
-  return mlp.x.device().is_cuda() ? mlp_loss_gradient_on_cuda(mlp, loss, dloss, with_dx)
-                                  : mlp_loss_gradient_on_cpu(mlp, loss, dloss, with_dx);
-}
-
 // The value of the loss, computed by backward, or on the stream on which it was asked for.
 class LossValue final : public Deferred {
  public:
@@ -70,12 +65,12 @@ class LossValue final : public Deferred {
                          bool with_dx) {
     MlpGradients result;
     const bool computed = settle_by([&] {
-      result = compute_gradients(mlp, loss_, dloss, with_dx);
+      result = mlp_loss_gradients(mlp, loss_, dloss, with_dx);
       const Stream stream = current_stream(mlp.x.device());
       if (stream != stream_) stream_.wait_stream(stream);
       release();
     });
-    if (!computed) result = compute_gradients(mlp, {.targets = targets}, dloss, with_dx);
+    if (!computed) result = mlp_loss_gradients(mlp, {.targets = targets}, dloss, with_dx);
     return result;
   }
   const Array& kept() const { return kept_; }

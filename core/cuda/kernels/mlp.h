@@ -8,14 +8,16 @@
 ///
 ///     h_0 = x,   h_{l+1} = relu(h_l W_l^T + b_l),   y = h_{L-1} W_{L-1}^T + b_{L-1}
 ///
-/// One launch computes y, and two compute all gradients. Activations stay in registers and shared
-/// memory: memory sees x, y, dy and the parameters. backward computes the activations again instead
-/// of loading them. Every h_l, its gradient, and the sums of a parameter's gradient are rounded to
-/// the dtype where the layers one by one would round them.
+/// One launch computes y, and two compute all gradients of layers of at most 64 features.
+/// Activations stay in registers and shared memory: memory sees x, y, dy and the parameters.
+/// backward computes the activations again instead of loading them. Layers of at most 128 features
+/// need one launch, and one for each layer. Every h_l, its gradient, and the sums of a parameter's
+/// gradient are rounded to the dtype where the layers one by one would round them.
 namespace halfgrad::detail {
 
 inline constexpr int kMostMlpLayers = 8;
-inline constexpr int kWidestMlp = 64;  ///< a block has no registers for the sums of wider dW
+inline constexpr int kWidestMlp = 128;
+inline constexpr int kWidestSummedMlp = 64;  ///< a block has no registers for the sums of wider dW
 
 /// x [rows, n_0], weights[l] [n_{l+1}, n_l] and biases[l] [n_{l+1}], which may be undefined. All
 /// are contiguous and have one dtype. Only x may be float32 beside 16-bit weights: it is rounded to
@@ -39,9 +41,24 @@ struct MlpGradients {
   std::vector<Array> weights, biases;
 };
 
+/// Returns whether mlp_gradient_on_cuda and mlp_loss_gradient_on_cuda take these operands, which
+/// mlp_fits_cuda has accepted: no layer has more than kWidestSummedMlp features.
+bool mlp_sums_fit_cuda(const MlpArrays& mlp);
+
 /// Returns the gradients for dy [rows, n_L], contiguous. The sums over rows are added in an order
 /// that depends on the shapes and on the number of the GPU's multiprocessors.
 MlpGradients mlp_gradient_on_cuda(const MlpArrays& mlp, const Array& dy, bool with_dx);
+
+/// The factors of the parameters' gradients, with g_l the gradient of h_l W_l^T + b_l:
+///
+///     dW_l = g_l^T h_l,   db_l = sum of the rows of g_l
+struct MlpFactors {
+  std::vector<Array> h, g;  ///< for each layer, [rows, n_l] and [rows, n_{l+1}]
+  Array dx;                 ///< undefined if it was not asked for
+};
+
+/// Computes them in one launch, for all widths that mlp_fits_cuda accepts.
+MlpFactors mlp_factors_on_cuda(const MlpArrays& mlp, const Array& dy, bool with_dx);
 
 /// The mean cross entropy of y, for n_L classes:
 ///
@@ -65,5 +82,7 @@ void mlp_loss_on_cuda(const MlpArrays& mlp, const MlpLoss& loss);
 /// dtype. x is read once.
 MlpGradients mlp_loss_gradient_on_cuda(const MlpArrays& mlp, const MlpLoss& loss,
                                        const Array& dloss, bool with_dx);
+MlpFactors mlp_loss_factors_on_cuda(const MlpArrays& mlp, const MlpLoss& loss, const Array& dloss,
+                                    bool with_dx);
 
 }  // namespace halfgrad::detail

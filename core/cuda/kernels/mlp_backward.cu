@@ -25,8 +25,8 @@
 
 #include <halfgrad/core/cuda/engines/launch.h>
 #include <halfgrad/core/cuda/kernels/mlp_loss.h>
+#include <halfgrad/core/cuda/kernels/mlp_passes.h>
 #include <halfgrad/core/cuda/kernels/mlp_sums.h>
-#include <halfgrad/core/cuda/kernels/mlp_tile.h>
 
 namespace halfgrad::detail {
 namespace {
@@ -49,23 +49,32 @@ struct BackwardTiles {
 
   T* h;
   T* g;
-  std::uint32_t* passes;
+  StoredReluBits<kWidth> relu_bits;
 
   __device__ BackwardTiles(T* memory, int group)
-      : h(memory), g(h + group * kRows), passes(reinterpret_cast<std::uint32_t*>(g + kRows)) {}
+      : h(memory), g(h + group * kRows), relu_bits{reinterpret_cast<std::uint32_t*>(g + kRows)} {}
   static std::size_t bytes(int layers, int group) {
     return static_cast<std::size_t>(kRows) * 2 * static_cast<std::size_t>(group + 1) +
-           static_cast<std::size_t>((layers - 1) * kMlpThreads) * sizeof(std::uint32_t);
+           StoredReluBits<kWidth>::bytes(layers);
   }
   __device__ T* h_of(int i) const { return h + i * kRows; }
   // The tile for g of the group's layer i. From the third last layer on it is that of an h whose
   // products are done: a second tile, so that no warp waits until all have read the first.
   __device__ T* g_of(int i, int group) const { return i + 2 < group ? h_of(i + 2) : g; }
-  // The bits of layer l's relu that this thread wrote.
-  __device__ std::uint32_t& bits(int l) const {
-    return passes[l * kMlpThreads + static_cast<int>(threadIdx.x)];
-  }
 };
+
+// Calls f(std::integral_constant<int, i>()): an array of registers has no other index. A loop that
+// is unrolled for the sake of the index would be longer than the instruction cache.
+template <int kCount, int kFirst = 0, class F>
+__device__ void with_constant(int i, const F& f) {
+  if constexpr (kFirst < kCount) {
+    if (i == kFirst) {
+      f(std::integral_constant<int, kFirst>());
+    } else {
+      with_constant<kCount, kFirst + 1>(i, f);
+    }
+  }
+}
 
 template <class T, int kWidth>
 __global__ void __launch_bounds__(kMlpThreads, 1)
@@ -84,10 +93,11 @@ __global__ void __launch_bounds__(kMlpThreads, 1)
   const BackwardTiles<T, kWidth> tiles(layers.end(op), min(kLayers, op.layers));
   const int first_of_warp = warp * kBlock * kStride;
   T* const own_g = tiles.g + first_of_warp;
-  const int in = op.sizes[0], out = op.sizes[op.layers];
+  const WarpPasses<T, kWidth> passes{op, layers, tiles.relu_bits};
+  const int in = op.sizes[0];
   // The blocks of one group store the losses.
-  float* const losses = begin == 0 ? loss.losses : nullptr;
-  const float factor = loss.factor(op.rows);
+  const OutputGradient output{gradients.dy, loss, begin == 0 ? loss.losses : nullptr,
+                              loss.factor(op.rows)};
   LayerSums<kWidth> sums[kLayers];
 
   for (std::int64_t tile = static_cast<std::int64_t>(blockIdx.x) * kMlpTileRows; tile < op.rows;
@@ -106,64 +116,23 @@ __global__ void __launch_bounds__(kMlpThreads, 1)
       if (l > 0 && l >= begin && l < end) {  // h_0 = x is there
         store_fragments<T, kWidth>(tiles.h_of(l - begin) + first_of_warp, h, op.blocks(l));
       }
-      if (l + 1 == op.layers) break;
-      Fragment next[kBlocks] = {};
-      std::uint32_t bits = 0;
-      multiply_rows<T, kWidth, true>(h, op.blocks(l), layers.weight(op, l), op.blocks(l + 1),
-                                     [&](int j, const float(&products)[2][4]) {
-                                       next[j] = add_bias<T>(products, layers.bias(l) + j * kBlock);
-                                       apply_relu<T>(next[j]);
-                                       bits |= bits_of_relu<T>(next[j]) << (4 * j);
-                                     });
-      clear_rows(next, rows);
-      tiles.bits(l) = bits;
-#pragma unroll
-      for (int j = 0; j < kBlocks; ++j) h[j] = next[j];
+      if (l + 1 < op.layers) passes.hidden_layer(h, l, rows);
     }
     // 2. to 4., from the last layer to the first that this block or dx needs.
     Fragment g[kBlocks] = {};
-    if (loss.targets == nullptr) {
-      load_rows<T, kStride>(own_g, kBlock, op.blocks(op.layers) * kBlock,
-                            static_cast<const T*>(gradients.dy) + first * out, rows, out, lane, 32);
-      __syncwarp();
-      load_fragments<T, kWidth>(g, own_g, op.blocks(op.layers));
-      __syncwarp();
-    } else {
-      const int last = op.layers - 1;
-      multiply_rows<T, kWidth, true>(h, op.blocks(last), layers.weight(op, last),
-                                     op.blocks(op.layers),
-                                     [&](int j, const float(&products)[2][4]) {
-                                       g[j] = add_bias<T>(products, layers.bias(last) + j * kBlock);
-                                     });
-      store_fragments<T, kWidth>(own_g, g, op.blocks(op.layers));
-      __syncwarp();
-      const RowOfLoss of_row = loss_of_rows<T, kWidth>(loss, losses, own_g, out, first, rows);
-      __syncwarp();
-      to_gradient<T>(g, out, factor, of_row);
-    }
-    // 4. From g of layer l to g of the layer before, or to dx.
-    const auto step_back = [&](int l) {
-      const std::uint32_t bits = l > 0 ? tiles.bits(l - 1) : 0xffffffff;
-      Fragment before[kBlocks] = {};
-      multiply_rows<T, kWidth, false>(g, op.blocks(l + 1), layers.weight(op, l), op.blocks(l),
-                                      [&](int j, const float(&products)[2][4]) {
-                                        before[j] = mask<T>(products, bits >> (4 * j));
-                                      });
-      clear_rows(before, rows);
-#pragma unroll
-      for (int j = 0; j < kBlocks; ++j) g[j] = before[j];
-    };
-    for (int l = op.layers - 1; l >= end; --l) step_back(l);
-#pragma unroll
-    for (int i = kLayers - 1; i >= 0; --i) {  // unrolled, so that sums[i] is in registers
+    passes.start_back(g, h, output, own_g, first, rows);
+    for (int l = op.layers - 1; l >= end; --l) passes.step_back(g, l, rows);
+#pragma unroll 1
+    for (int i = end - begin - 1; i >= 0; --i) {
       const int l = begin + i;
-      if (l >= end) continue;
       if (l + 2 == end) __syncthreads();  // all warps have read the g of the last layer
       T* const g_tile = tiles.g_of(i, end - begin);
       store_fragments<T, kWidth>(g_tile + first_of_warp, g, op.blocks(l + 1));
       __syncthreads();
-      add_products(sums[i], own, g_tile, op.blocks(l + 1), tiles.h_of(i), op.blocks(l));
-      if (i > 0 || (l == 0 && gradients.dx != nullptr)) step_back(l);
+      with_constant<kLayers>(i, [&](const auto own_i) {
+        add_products(sums[own_i], own, g_tile, op.blocks(l + 1), tiles.h_of(own_i), op.blocks(l));
+      });
+      if (i > 0 || (l == 0 && gradients.dx != nullptr)) passes.step_back(g, l, rows);
     }
     __syncthreads();  // all warps have read h and g
     if (begin == 0 && gradients.dx != nullptr) {
@@ -173,7 +142,7 @@ __global__ void __launch_bounds__(kMlpThreads, 1)
       __syncwarp();
     }
   }
-  if (losses != nullptr) {
+  if (output.losses != nullptr) {
     loss.sum.add_blocks(static_cast<std::int64_t>(blockIdx.x) * kMlpTileRows,
                         static_cast<std::int64_t>(gridDim.x) * kMlpTileRows);
   }
@@ -196,37 +165,6 @@ std::size_t backward_bytes(const MlpOperands& op) {
          BackwardTiles<T, kWidth>::bytes(op.layers, std::min(kGroup<kWidth>, op.layers));
 }
 
-bool has_sizes_of_kernels(const MlpArrays& mlp) {
-  if (mlp.x.numel() == 0 || mlp.weights.empty() || mlp.weights.size() > kMostMlpLayers)
-    return false;
-  if (!is_reduced(mlp.dtype())) return false;
-  if (mlp.x.size(1) > kWidestMlp) return false;
-  return std::all_of(mlp.weights.begin(), mlp.weights.end(), [](const Array& weight) {
-    return weight.size(0) >= 1 && weight.size(0) <= kWidestMlp;
-  });
-}
-
-}  // namespace
-
-bool mlp_fits_cuda(const MlpArrays& mlp) {
-  if (!has_sizes_of_kernels(mlp)) return false;
-  const Launch launch(mlp.x, "mlp");
-  int available = 0, device = 0;
-  launch.check(cudaGetDevice(&device), "cudaGetDevice");
-  launch.check(cudaDeviceGetAttribute(&available, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-               "cudaDeviceGetAttribute");
-  const MlpOperands op = mlp_operands(mlp);
-  constexpr std::size_t kStaticBytes =
-      kGroupBytes + kLargestCombined + kSumThreads;  // the sum of the losses takes them
-  bool fits = false;
-  with_mlp_kernel(mlp, [&]<class T, int kWidth>(T, std::integral_constant<int, kWidth>) {
-    fits = backward_bytes<T, kWidth>(op) + kStaticBytes <= static_cast<std::size_t>(available);
-  });
-  return fits;
-}
-
-namespace {
-
 // Either dy or `loss` is given.
 MlpGradients gradients_of(const MlpArrays& mlp, const void* dy, const MlpLossOperands& loss,
                           bool with_dx) {
@@ -244,26 +182,37 @@ MlpGradients gradients_of(const MlpArrays& mlp, const void* dy, const MlpLossOpe
     to.biases[l] = mlp.biases[l].defined() ? result.biases[l].data() : nullptr;
     parameters += mlp.weights[l].numel() + mlp.weights[l].size(0);
   }
-  with_mlp_kernel(mlp, [&]<class T, int kWidth>(T, std::integral_constant<int, kWidth>) {
-    const auto kernel = mlp_backward<T, kWidth>;
-    const std::size_t bytes = backward_bytes<T, kWidth>(op);
-    const unsigned processors =
-        resident_mlp_blocks(launch, reinterpret_cast<const void*>(kernel), bytes).processors;
-    const dim3 blocks(std::min(processors, blocks_for(op.rows, kMlpTileRows)),
-                      blocks_for(op.layers, kGroup<kWidth>));
-    const Array parts = Array::empty({blocks.x, parameters}, DType::f32, mlp.x.device());
-    const Gradients gradients{dy, with_dx ? result.dx.data() : nullptr, parts.data_as<float>(),
-                              parameters};
-    kernel<<<blocks, kMlpThreads, bytes, launch.stream()>>>(op, gradients, loss);
-    launch.check();
-    sum_parts<T><<<blocks_for(parameters, kMlpThreads), kMlpThreads, 0, launch.stream()>>>(
-        op, gradients.parts, parameters, to, static_cast<int>(blocks.x));
-  });
+  with_mlp_kernel<kWidestSummedMlp>(
+      mlp, [&]<class T, int kWidth>(T, std::integral_constant<int, kWidth>) {
+        const auto kernel = mlp_backward<T, kWidth>;
+        const std::size_t bytes = backward_bytes<T, kWidth>(op);
+        const unsigned processors =
+            resident_mlp_blocks(launch, reinterpret_cast<const void*>(kernel), bytes).processors;
+        const dim3 blocks(std::min(processors, blocks_for(op.rows, kMlpTileRows)),
+                          blocks_for(op.layers, kGroup<kWidth>));
+        const Array parts = Array::empty({blocks.x, parameters}, DType::f32, mlp.x.device());
+        const Gradients gradients{dy, with_dx ? result.dx.data() : nullptr, parts.data_as<float>(),
+                                  parameters};
+        kernel<<<blocks, kMlpThreads, bytes, launch.stream()>>>(op, gradients, loss);
+        launch.check();
+        sum_parts<T><<<blocks_for(parameters, kMlpThreads), kMlpThreads, 0, launch.stream()>>>(
+            op, gradients.parts, parameters, to, static_cast<int>(blocks.x));
+      });
   launch.check();
   return result;
 }
 
 }  // namespace
+
+bool mlp_sums_fit_cuda(const MlpArrays& mlp) {
+  if (mlp_width(mlp) > kWidestSummedMlp) return false;
+  bool fits = false;
+  with_mlp_kernel<kWidestSummedMlp>(
+      mlp, [&]<class T, int kWidth>(T, std::integral_constant<int, kWidth>) {
+        fits = mlp_memory_fits(mlp, backward_bytes<T, kWidth>(mlp_operands(mlp)));
+      });
+  return fits;
+}
 
 MlpGradients mlp_gradient_on_cuda(const MlpArrays& mlp, const Array& dy, bool with_dx) {
   return gradients_of(mlp, dy.data(), {}, with_dx);
@@ -271,10 +220,7 @@ MlpGradients mlp_gradient_on_cuda(const MlpArrays& mlp, const Array& dy, bool wi
 
 MlpGradients mlp_loss_gradient_on_cuda(const MlpArrays& mlp, const MlpLoss& loss,
                                        const Array& dloss, bool with_dx) {
-  MlpLossCall call(mlp, loss);
-  call.operands.dloss = dloss.data();
-  call.operands.dloss_dtype = dloss.dtype();
-  return gradients_of(mlp, nullptr, call.operands, with_dx);
+  return gradients_of(mlp, nullptr, MlpLossCall(mlp, loss, dloss).operands, with_dx);
 }
 
 }  // namespace halfgrad::detail

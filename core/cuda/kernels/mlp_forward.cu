@@ -17,6 +17,7 @@
 
 #include <halfgrad/core/cuda/engines/launch.h>
 #include <halfgrad/core/cuda/engines/shared_memory.h>
+#include <halfgrad/core/cuda/kernels/loss_sum.h>
 #include <halfgrad/core/cuda/kernels/mlp_tile.h>
 
 namespace halfgrad::detail {
@@ -56,7 +57,7 @@ __global__ void __launch_bounds__(kMlpThreads)
 int mlp_width(const MlpArrays& mlp) {
   std::int64_t widest = mlp.x.size(1);
   for (const Array& weight : mlp.weights) widest = std::max(widest, weight.size(0));
-  return widest <= 32 ? 32 : kWidestMlp;
+  return widest <= 32 ? 32 : widest <= 64 ? 64 : kWidestMlp;
 }
 
 MlpOperands mlp_operands(const MlpArrays& mlp) {
@@ -87,6 +88,16 @@ ResidentBlocks resident_mlp_blocks(const Launch& launch, const void* kernel, std
   launch.check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, kMlpThreads, bytes),
                "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   return {static_cast<unsigned>(processors), static_cast<unsigned>(processors * each)};
+}
+
+bool mlp_memory_fits(const MlpArrays& mlp, std::size_t bytes) {
+  constexpr std::size_t kSumOfLosses = kGroupBytes + kLargestCombined + kSumThreads;
+  const Launch launch(mlp.x, "mlp");
+  int available = 0, device = 0;
+  launch.check(cudaGetDevice(&device), "cudaGetDevice");
+  launch.check(cudaDeviceGetAttribute(&available, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+               "cudaDeviceGetAttribute");
+  return bytes + kSumOfLosses <= static_cast<std::size_t>(available);
 }
 
 void mlp_on_cuda(const MlpArrays& mlp, const Array& y) {

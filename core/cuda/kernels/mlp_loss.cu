@@ -18,7 +18,7 @@ namespace halfgrad::detail {
 namespace {
 
 template <class T, int kWidth>
-__global__ void __launch_bounds__(kMlpThreads, 2)
+__global__ void __launch_bounds__(kMlpThreads, kWidth <= 64 ? 2 : 1)
     mlp_loss(const __grid_constant__ MlpOperands op, const __grid_constant__ MlpLossOperands loss) {
   constexpr int kStride = kWidth + kPad, kBlocks = kWidth / kBlock;
   extern __shared__ __align__(16) std::byte memory[];
@@ -50,10 +50,14 @@ __global__ void __launch_bounds__(kMlpThreads, 2)
 
 }  // namespace
 
-MlpLossCall::MlpLossCall(const MlpArrays& mlp, const MlpLoss& loss) {
+MlpLossCall::MlpLossCall(const MlpArrays& mlp, const MlpLoss& loss, const Array& dloss) {
   const Device device = mlp.x.device();
   operands.targets = loss.targets.data_as<std::int64_t>();
   operands.check = {"mlp_cross_entropy", mlp.weights.back().size(0), index_report_of(device)};
+  if (dloss.defined()) {
+    operands.dloss = dloss.data();
+    operands.dloss_dtype = dloss.dtype();
+  }
   if (!loss.loss.defined()) return;
   losses_ = Array::empty({mlp.x.size(0)}, DType::f32, device);
   parts_ = LossSum::parts_for(losses_);

@@ -30,7 +30,8 @@ struct MlpLossOperands {
 
 /// The operands of a launch, and the memory that they point to, which must live until then.
 struct MlpLossCall {
-  MlpLossCall(const MlpArrays& mlp, const MlpLoss& loss);
+  /// `dloss`: undefined for a forward pass.
+  MlpLossCall(const MlpArrays& mlp, const MlpLoss& loss, const Array& dloss = {});
 
   MlpLossOperands operands;
 

@@ -10,6 +10,12 @@
 /// Rows of a matrix on their way between global memory and a tile in shared memory.
 namespace halfgrad::detail {
 
+inline constexpr int kChunk = 8;  ///< elements of 16 bytes
+
+/// The columns of a tile without its padding.
+template <int kStride>
+inline constexpr int kWidestRow = kStride - kPad;
+
 /// Loads eight elements, 16 bytes of a tile; float elements are rounded.
 template <class T>
 __device__ uint4 load_chunk(const T* from) {
@@ -29,9 +35,7 @@ __device__ uint4 load_chunk(const float* from) {
 template <class T, int kStride, class From>
 __device__ void load_rows(T* tile, int tile_rows, int tile_columns, const From* from, int rows,
                           int columns, int rank, int threads) {
-  constexpr int kChunk = 8;
   if (columns % kChunk == 0 && reinterpret_cast<std::uintptr_t>(from) % 16 == 0) {
-    constexpr int kWidest = (kStride - kPad) / kChunk;
     const auto copy = [&](const auto per_row) {
 #pragma unroll 4
       for (int i = rank; i < tile_rows * per_row; i += threads) {
@@ -41,8 +45,8 @@ __device__ void load_rows(T* tile, int tile_rows, int tile_columns, const From* 
         *reinterpret_cast<uint4*>(tile + row * kStride + column) = chunk;
       }
     };
-    if (tile_columns == kWidest * kChunk) {
-      copy(std::integral_constant<int, kWidest>());  // divides by a constant
+    if (tile_columns == kWidestRow<kStride>) {
+      copy(std::integral_constant<int, kWidestRow<kStride> / kChunk>());  // divides by a constant
     } else {
       copy(tile_columns / kChunk);
     }
@@ -64,11 +68,30 @@ inline __device__ void prefetch(const void* from, std::int64_t bytes, int lane) 
   }
 }
 
-/// Copies the first `rows` rows and `columns` columns of a tile to contiguous rows, by one warp.
+/// Copies the first `rows` of a tile's 16 rows, and `columns` of its columns, to contiguous rows,
+/// by one warp.
 template <class T, int kStride>
 __device__ void store_rows(T* to, const T* tile, int rows, int columns, int lane) {
-  for (int i = lane; i < rows * columns; i += 32) {
-    to[i] = tile[i / columns * kStride + i % columns];
+  const bool in_chunks =
+      columns % kChunk == 0 && reinterpret_cast<std::uintptr_t>(to) % sizeof(uint4) == 0;
+  const auto copy_chunk = [&](int i, int row, int column) {
+    reinterpret_cast<uint4*>(to)[i] =
+        *reinterpret_cast<const uint4*>(tile + row * kStride + column * kChunk);
+  };
+  if (in_chunks && columns == kWidestRow<kStride>) {
+    constexpr int kPerRow = kWidestRow<kStride> / kChunk, kRowsAtOnce = kWarp / kPerRow;
+#pragma unroll
+    for (int first = 0; first < kBlock; first += kRowsAtOnce) {
+      const int row = first + lane / kPerRow;
+      if (row < rows) copy_chunk(first * kPerRow + lane, row, lane % kPerRow);
+    }
+  } else if (in_chunks) {
+    const int per_row = columns / kChunk;
+    for (int i = lane; i < rows * per_row; i += kWarp) copy_chunk(i, i / per_row, i % per_row);
+  } else {
+    for (int i = lane; i < rows * columns; i += kWarp) {
+      to[i] = tile[i / columns * kStride + i % columns];
+    }
   }
 }
 

@@ -251,15 +251,20 @@ __device__ void compute_layers(Fragment (&h)[kWidth / kBlock], const MlpOperands
 /// The operands for the kernels of this width.
 MlpOperands mlp_operands(const MlpArrays& mlp);
 
-/// The smallest width of a kernel, 32 or 64, that holds every layer.
+/// The smallest width of a kernel, 32, 64 or 128, that holds every layer.
 int mlp_width(const MlpArrays& mlp);
 
-/// Calls f(T(), std::integral_constant<int, width>()) for the element type and width of a kernel.
-template <class F>
+/// Calls f(T(), std::integral_constant<int, width>()) for the element type and width of a kernel,
+/// which is at most kWidest.
+template <int kWidest = kWidestMlp, class F>
 void with_mlp_kernel(const MlpArrays& mlp, const F& f) {
   const auto with_width = [&](auto element) {
-    if (mlp_width(mlp) == 32) return f(element, std::integral_constant<int, 32>());
-    f(element, std::integral_constant<int, kWidestMlp>());
+    const int width = mlp_width(mlp);
+    if (width == 32) return f(element, std::integral_constant<int, 32>());
+    if constexpr (kWidest > 64) {
+      if (width > 64) return f(element, std::integral_constant<int, kWidest>());
+    }
+    f(element, std::integral_constant<int, 64>());
   };
   if (mlp.dtype() == DType::f16) return with_width(__half());
   with_width(__nv_bfloat16());
@@ -271,6 +276,10 @@ struct ResidentBlocks {
 };
 /// Lets the kernel use `bytes` of dynamic shared memory, and counts its blocks.
 ResidentBlocks resident_mlp_blocks(const Launch& launch, const void* kernel, std::size_t bytes);
+
+/// Returns whether a block of the GPU can have `bytes` of dynamic shared memory beside what the sum
+/// of the losses takes.
+bool mlp_memory_fits(const MlpArrays& mlp, std::size_t bytes);
 
 /// The bytes of shared memory that SharedLayers takes, and those of n rows of a tile.
 template <int kWidth>

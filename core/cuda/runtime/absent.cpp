@@ -82,10 +82,15 @@ AttentionGradients attention_gradient_on_cuda(const AttentionOperands&, const Ar
 }
 bool mlp_fits_cuda(const MlpArrays&) { absent(); }
 void mlp_on_cuda(const MlpArrays&, const Array&) { absent(); }
+bool mlp_sums_fit_cuda(const MlpArrays&) { absent(); }
 MlpGradients mlp_gradient_on_cuda(const MlpArrays&, const Array&, bool) { absent(); }
+MlpFactors mlp_factors_on_cuda(const MlpArrays&, const Array&, bool) { absent(); }
 bool mlp_loss_fits_cuda(const MlpArrays&) { absent(); }
 void mlp_loss_on_cuda(const MlpArrays&, const MlpLoss&) { absent(); }
 MlpGradients mlp_loss_gradient_on_cuda(const MlpArrays&, const MlpLoss&, const Array&, bool) {
+  absent();
+}
+MlpFactors mlp_loss_factors_on_cuda(const MlpArrays&, const MlpLoss&, const Array&, bool) {
   absent();
 }
 bool class_total_takes(const Array&, const Array&) { absent(); }

@@ -373,6 +373,16 @@ TEST_F(MlpCrossEntropyOnCuda, HasTheBitsOfItsTwoOps) {
   }
 }
 
+// The kernels for more than 64 features store the rounded input as a factor of a gradient.
+TEST_F(MlpCrossEntropyOnCuda, HasTheBitsOfItsTwoOpsForWideLayersUnderAutocast) {
+  manual_seed(25);
+  for (const DType dtype : {kHalf, kBFloat16}) {
+    const amp::Autocast autocast(kCUDA, {.dtype = dtype});
+    expect_bits_of_two_ops({{128, 128, 128, 10}, 140, kFloat, kCUDA}, 1024);
+    expect_bits_of_two_ops({{5, 90, 3}, 20, kFloat, kCUDA}, 1024);
+  }
+}
+
 // More rows than a part of the sum, and than a warp adds.
 TEST_F(MlpCrossEntropyOnCuda, AddsManyLossesInTheSameOrder) {
   manual_seed(21);

@@ -117,7 +117,7 @@ TEST(Mlp, HasTheSameBitsWithAnyNumberOfThreads) {
 using MlpOnCuda = OnCuda;
 
 // The shapes touch every edge: rows and features around blocks of 16, tiles of 128 rows, several
-// groups of layers, widths of 32 and 64, and rows that are not aligned to 16 bytes.
+// groups of layers, widths of 32, 64 and 128, and rows that are not aligned to 16 bytes.
 TEST_F(MlpOnCuda, IsLinearAndReluLayerByLayer) {
   manual_seed(4);
   for (const DType dtype : {kHalf, kBFloat16}) {
@@ -130,13 +130,19 @@ TEST_F(MlpOnCuda, IsLinearAndReluLayerByLayer) {
     compare({64, 40, 64, 64}, 77, dtype, kCUDA);
     compare({64, 64}, 300, dtype, kCUDA);
     compare({64, 33, 64}, 300, dtype, kCUDA);
+    compare({128, 128, 128, 128, 128, 10}, 150, dtype, kCUDA);
+    compare({128, 100, 128, 11}, 77, dtype, kCUDA);
+    compare({128, 100, 128, 11}, 77, dtype, kCUDA, false);
+    compare({3, 65}, 1, dtype, kCUDA);
+    compare({72, 8, 97, 128}, 300, dtype, kCUDA);
   }
 }
 
 TEST_F(MlpOnCuda, ComposesWhatTheKernelsDoNotTake) {
   manual_seed(5);
   compare({16, 32, 5}, 40, kFloat, kCUDA);
-  compare({128, 100, 128, 11}, 77, kHalf, kCUDA);
+  compare({129, 100, 128, 11}, 77, kHalf, kCUDA);
+  compare({128, 128, 128, 128, 128, 128, 128, 128}, 20, kHalf, kCUDA);  // too many weights
   compare({8, 4, 4, 4, 4, 4, 4, 4, 4, 1}, 20, kHalf, kCUDA);
 }
 
@@ -190,40 +196,28 @@ TEST_F(MlpOnCuda, ARowOutsideTheBatchAddsNothing) {
   }
 }
 
-// Wider layers take the launches of layers one by one, which are faster.
-TEST_F(MlpOnCuda, ComposesLayersOfMoreThan64Features) {
+// Backward: a kernel and its sums for narrow layers; for wider ones a kernel, and a product for
+// each layer.
+TEST_F(MlpOnCuda, TakesFewLaunches) {
   const auto launches_of = [](const auto& f) {
     const std::int64_t before = detail::launches;
     f();
     return detail::launches - before;
   };
   for (const std::int64_t width : {64, 65, 128}) {
-    const Layers layers = draw_layers({width, width, 10}, kHalf, kCUDA, true);
+    SCOPED_TRACE(width);
+    const Layers layers = draw_layers({width, width, width, 10}, kHalf, kCUDA, true);
     const Tensor x = randn({256, width}).to(kCUDA).to(kHalf),
+                 dy = ones({256, 10}).to(kCUDA).to(kHalf),
                  target = zeros({256}, {.dtype = kLong, .device = kCUDA});
-    const auto fused = launches_of([&] { mlp(x, layers.weights, layers.biases); });
-    EXPECT_EQ(fused == 1, width == 64);
-    EXPECT_EQ(fused == launches_of([&] { layers.one_by_one(x); }), width != 64);
-    const auto loss = launches_of([&] {
-      const Tensor value = mlp_cross_entropy(x, layers.weights, layers.biases, target);
-      autograd::grad({value}, layers.all());
-    });
-    const auto composed = launches_of(
-        [&] { autograd::grad({cross_entropy(layers.one_by_one(x), target)}, layers.all()); });
-    EXPECT_EQ(loss < composed, width == 64) << loss << ' ' << composed;
-    EXPECT_EQ(loss == composed, width != 64) << loss << ' ' << composed;
+    Tensor y;
+    EXPECT_EQ(launches_of([&] { y = mlp(x, layers.weights, layers.biases); }), 1);
+    const std::int64_t backward = width == 64 ? 2 : 4;
+    EXPECT_EQ(launches_of([&] { autograd::grad({y}, layers.all(), {dy}); }), backward);
+    const Tensor loss = mlp_cross_entropy(x, layers.weights, layers.biases, target);
+    const Tensor dloss = ones({}, {.device = kCUDA}).to(loss.dtype());
+    EXPECT_EQ(launches_of([&] { autograd::grad({loss}, layers.all(), {dloss}); }), backward);
   }
-}
-
-TEST_F(MlpOnCuda, TakesOneLaunchForwardAndTwoBackward) {
-  const Layers layers = draw_layers({64, 64, 64, 10}, kHalf, kCUDA, true);
-  const Tensor x = randn({256, 64}).to(kCUDA).to(kHalf), dy = ones({256, 10}).to(kCUDA).to(kHalf);
-  std::int64_t before = detail::launches;
-  const Tensor y = mlp(x, layers.weights, layers.biases);
-  EXPECT_EQ(detail::launches - before, 1);
-  before = detail::launches;
-  autograd::grad({y}, layers.all(), {dy});
-  EXPECT_EQ(detail::launches - before, 2);
 }
 
 TEST(Mlp, RefusesOperandsThatDoNotFit) {
