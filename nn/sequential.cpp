@@ -19,11 +19,8 @@ bool casts_alike(const Tensor& x) {
 
 }  // namespace
 
-Tensor Sequential::linear_then_relu(std::size_t i, const Tensor& x) const {
-  if (i + 1 >= size() || !x.defined() || !x.is_cuda() || halfgrad::detail::modes.anomaly) return {};
-  const auto* const linear = (*layers_)[i].function.target<Linear>();
-  if (linear == nullptr || (*layers_)[i + 1].function.target<ReLU>() == nullptr) return {};
-  const Tensor &weight = linear->weight, &bias = linear->bias;
+Tensor detail::linear_then_relu(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  if (!x.defined() || !x.is_cuda() || halfgrad::detail::modes.anomaly) return {};
   if (!weight.defined() || !casts_alike(x) || !casts_alike(weight)) return {};
   if (bias.defined() && (bias.dim() > 1 || !casts_alike(bias))) return {};
   try {
@@ -31,6 +28,13 @@ Tensor Sequential::linear_then_relu(std::size_t i, const Tensor& x) const {
   } catch (const std::logic_error&) {
     return {};  // linear will throw the same error in its own name
   }
+}
+
+Tensor Sequential::pair_from(std::size_t i, const Tensor& x) const {
+  if (i + 1 >= size()) return {};
+  const auto* const linear = (*layers_)[i].function.target<Linear>();
+  if (linear == nullptr || (*layers_)[i + 1].function.target<ReLU>() == nullptr) return {};
+  return detail::linear_then_relu(x, linear->weight, linear->bias);
 }
 
 }  // namespace halfgrad::nn

@@ -20,6 +20,15 @@
 namespace halfgrad::nn {
 class Sequential;
 
+namespace detail {
+
+/// relu(linear(x, weight, bias)) in one launch on a GPU, with the bits of the layers one by one. An
+/// undefined tensor where they must run so: on a CPU, while an observer watches, in anomaly mode,
+/// if the cast rule could tell them from linear_relu, and if linear would throw.
+Tensor linear_then_relu(const Tensor& x, const Tensor& weight, const Tensor& bias);
+
+}  // namespace detail
+
 /// A layer with a name, of Sequential({{"hidden", Linear(4, 3)}, {"output", Linear(3, 2)}}).
 struct NamedLayer {
   template <class Layer>
@@ -119,7 +128,7 @@ class Sequential : public Callable<Sequential> {
 
   Tensor forward(Tensor x) const {
     for (std::size_t i = 0; i < size(); ++i) {
-      if (Tensor y = linear_then_relu(i, x); y.defined()) {
+      if (Tensor y = pair_from(i, x); y.defined()) {
         x = std::move(y);
         ++i;
         continue;
@@ -187,7 +196,7 @@ class Sequential : public Callable<Sequential> {
 
   /// Returns the output of layers i and i + 1 together, if they are a Linear and a ReLU and nobody
   /// can tell; else an undefined tensor.
-  Tensor linear_then_relu(std::size_t i, const Tensor& x) const;
+  Tensor pair_from(std::size_t i, const Tensor& x) const;
 
   Entry& entry(std::size_t i) const {
     if (i < size()) return (*layers_)[i];

@@ -47,6 +47,15 @@ void bind_linear(nb::module_& nn) {
              "Draws weight and bias uniformly from [-1, 1] / sqrt(in_features).");
   bind_parameter(linear, "weight", &nn::Linear::weight);
   bind_parameter(linear, "bias", &nn::Linear::bias);
+  nn.def(
+      "linear_then_relu",
+      [](const Tensor& x, const Tensor& weight, const OptionalTensor& bias) -> OptionalTensor {
+        Tensor y = nn::detail::linear_then_relu(x, weight, or_undefined(bias));
+        return y.defined() ? OptionalTensor(std::move(y)) : std::nullopt;
+      },
+      "x"_a, "weight"_a, "bias"_a,
+      "The output of a Linear and a ReLU in one launch on a GPU, or None where the layers must\n"
+      "run one by one.");
 
   auto embedding = bind_layer<nn::Embedding>(
       nn, "Embedding", "Looks up rows of a table: int64 [...] to [..., embedding_dim].");

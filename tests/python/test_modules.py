@@ -187,6 +187,32 @@ def test_sequential_takes_names_and_slices():
 )"""
 
 
+def test_sequential_offers_a_linear_and_its_relu_as_one_op(monkeypatch):
+    offered = []
+
+    def pair(x, weight, bias):
+        offered.append(weight.shape)
+        return nn.functional.linear_relu(x, weight, bias)
+
+    monkeypatch.setattr(nn.containers, "linear_then_relu", pair)
+    model = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 4), nn.Linear(4, 5), nn.ReLU(),
+                          nn.ReLU(), nn.Linear(5, 1))
+    x = expected = hg.randn(6, 2)
+    for layer in model:
+        expected = layer(expected)
+    assert hg.equal(model(x), expected) and offered == [(3, 2), (5, 4)]
+    calls = []
+    with model[0].register_forward_hook(lambda *arguments: calls.append("linear")):
+        model[4].forward = lambda x: calls.append("relu") or hg.relu(x)
+        assert hg.equal(model(x), expected)
+    assert calls == ["linear", "relu"] and len(offered) == 2
+
+
+def test_sequential_runs_layers_one_by_one_on_a_cpu():
+    layer = nn.Linear(2, 3)
+    assert nn.containers.linear_then_relu(hg.ones(1, 2), layer.weight, layer.bias) is None
+
+
 def test_conversions_have_pytorchs_forms():
     net = nn.Linear(2, 2)
     assert net.half() is net and net.weight.dtype == hg.float16

@@ -2,8 +2,8 @@
 
 #include <halfgrad/core/cuda/kernels/mlp.h>
 
-/// The gradients of mlp and mlp_cross_entropy on their device, for operands that mlp_fits() or, with
-/// a loss, also mlp_loss_fits_cuda() accepts.
+/// The gradients of mlp and mlp_cross_entropy on their device, for operands that mlp_fits() or,
+/// with a loss, also mlp_loss_fits_cuda() accepts.
 namespace halfgrad::detail {
 
 /// For dy [rows, n_L].

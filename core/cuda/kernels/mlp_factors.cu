@@ -25,7 +25,7 @@
 namespace halfgrad::detail {
 namespace {
 
-// Where the factors go.
+// The memory of the factors.
 struct FactorOperands {
   void* h[kMostMlpLayers];  // h[0]: null if x has the factors' dtype
   void* g[kMostMlpLayers];

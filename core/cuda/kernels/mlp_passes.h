@@ -97,8 +97,7 @@ struct WarpPasses {
       return;
     }
     multiply_rows<T, kWidth, true>(h, op.blocks(last), layers.weight(op, last),
-                                   op.blocks(op.layers),
-                                   [&](int j, const float(&products)[2][4]) {
+                                   op.blocks(op.layers), [&](int j, const float(&products)[2][4]) {
                                      g[j] = add_bias<T>(products, layers.bias(last) + j * kBlock);
                                    });
     store_fragments<T, kWidth>(tile, g, op.blocks(op.layers));
@@ -119,10 +118,9 @@ struct WarpPasses {
       for (std::uint32_t& word : bits.words) word = 0xffffffff;
     }
     Fragment before[kBlocks] = {};
-    multiply_rows<T, kWidth, false>(g, op.blocks(l + 1), layers.weight(op, l), op.blocks(l),
-                                    [&](int j, const float(&products)[2][4]) {
-                                      before[j] = mask<T>(products, bits.of(j));
-                                    });
+    multiply_rows<T, kWidth, false>(
+        g, op.blocks(l + 1), layers.weight(op, l), op.blocks(l),
+        [&](int j, const float(&products)[2][4]) { before[j] = mask<T>(products, bits.of(j)); });
     clear_rows(before, rows);
 #pragma unroll
     for (int j = 0; j < kBlocks; ++j) g[j] = before[j];

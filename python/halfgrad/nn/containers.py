@@ -4,7 +4,7 @@ from collections import OrderedDict
 from typing import (Any, Callable, Generic, Iterable, Iterator, Mapping, Optional, TypeVar, Union)
 
 from .._halfgrad import Tensor
-from .._halfgrad.nn import Module
+from .._halfgrad.nn import Linear, Module, ReLU, linear_then_relu
 from .registration import Parameter
 from .tree import kinds
 
@@ -107,8 +107,19 @@ class ModuleList(_List[Any]):
         return _module(value)
 
 
+def _pair(linear: Module, relu: Module, x: Any) -> Optional[Tensor]:
+    """Returns the output of a plain Linear and a plain ReLU together, if nobody can tell."""
+    if type(linear) is not Linear or type(relu) is not ReLU or not isinstance(x, Tensor):
+        return None
+    own = {"forward", "_hooks", "_pre_hooks"}
+    if own & linear.__dict__.keys() or own & relu.__dict__.keys():
+        return None
+    return linear_then_relu(x, linear.weight, linear.bias)
+
+
 class Sequential(ModuleList):
-    """Layers applied one after the other. A layer is a module or a function of one tensor.
+    """Layers applied one after the other. A layer is a module or a function of one tensor. On a GPU
+    a Linear and the ReLU after it run as one op, linear_relu, with the same bits.
 
     Names come from an OrderedDict: Sequential(OrderedDict([("hidden", Linear(2, 3)), ...])).
     """
@@ -127,8 +138,12 @@ class Sequential(ModuleList):
         return super().__getitem__(index)
 
     def forward(self, x: Any) -> Any:
-        for layer in self:
-            x = layer(x)
+        layers = list(self)
+        i = 0
+        while i < len(layers):
+            pair = _pair(layers[i], layers[i + 1], x) if i + 1 < len(layers) else None
+            x = layers[i](x) if pair is None else pair
+            i += 1 if pair is None else 2
         return x
 
 
