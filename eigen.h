@@ -82,6 +82,10 @@ constexpr std::string_view eigen_scalar(DType dtype) {
       return "std::int64_t";
     case DType::i32:
       return "std::int32_t";
+    case DType::i16:
+      return "std::int16_t";
+    case DType::i8:
+      return "std::int8_t";
     case DType::u8:
       return "std::uint8_t";
     case DType::boolean:
@@ -140,8 +144,8 @@ using EigenMap =
 
 /// The tensor's elements as an Eigen matrix of shape [rows, columns], or with Dims = 1 as a column
 /// vector; nothing is copied. T is the tensor's own scalar: double, float, Eigen::half,
-/// Eigen::bfloat16, std::int64_t, std::int32_t, std::uint8_t or bool. A const T or a const tensor
-/// gives a map that only reads.
+/// Eigen::bfloat16, std::int64_t, std::int32_t, std::int16_t, std::int8_t, std::uint8_t or bool. A
+/// const T or a const tensor gives a map that only reads.
 ///
 ///     auto w = eigen_map<float>(weight);            // [n, m]
 ///     auto b = eigen_map<const float, 1>(bias);     // [n], read only

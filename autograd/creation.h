@@ -137,10 +137,11 @@ using Collected = std::conditional_t<std::is_integral_v<T>, std::int64_t, double
 template <class T>
 concept Stored = std::same_as<T, double> || std::same_as<T, float> || std::same_as<T, Half> ||
     std::same_as<T, BFloat16> || std::same_as<T, std::int64_t> || std::same_as<T, std::int32_t> ||
+    std::same_as<T, std::int16_t> || std::same_as<T, std::int8_t> ||
     std::same_as<T, std::uint8_t> || std::same_as<T, bool>;
 
 /// The dtype of a tensor made of a list of T, as in libtorch: float32 for float and double, int64
-/// for integers; bool, uint8 and the 16-bit types stay.
+/// for int and longer integers; the types of 8 and 16 bits stay.
 template <class T>
 constexpr DType literal_dtype() {
   if constexpr (Stored<T> && sizeof(T) < sizeof(std::int32_t)) {

@@ -15,8 +15,8 @@ inline constexpr Reduction kNone = Reduction::none;
 inline constexpr Reduction kMean = Reduction::mean;
 inline constexpr Reduction kSum = Reduction::sum;
 
-/// input: logits [n, c, ...] or [c]. target: class indices, int64 [n, ...] or [], or probabilities
-/// of input's shape. With Reduction::none the result is [n, ...].
+/// input: logits [n, c, ...] or [c]. target: class indices, int64 or uint8 [n, ...] or [], or
+/// probabilities of input's shape. With Reduction::none the result is [n, ...].
 struct CrossEntropyOptions {
   Tensor weight = {};  ///< [c]
   std::int64_t ignore_index = -100;
@@ -25,7 +25,7 @@ struct CrossEntropyOptions {
 };
 Tensor cross_entropy(const Tensor& input, const Tensor& target,
                      const CrossEntropyOptions& options = {});
-/// input: log-probabilities [n, c, ...] or [c]. target: int64 [n, ...] or [].
+/// input: log-probabilities [n, c, ...] or [c]. target: int64 or uint8 [n, ...] or [].
 Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight = {},
                 Reduction reduction = Reduction::mean, std::int64_t ignore_index = -100);
 Tensor mse_loss(const Tensor& self, const Tensor& target, Reduction reduction = Reduction::mean,

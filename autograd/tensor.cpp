@@ -55,6 +55,8 @@ template std::vector<double> Tensor::to_vector() const;
 template std::vector<float> Tensor::to_vector() const;
 template std::vector<std::int64_t> Tensor::to_vector() const;
 template std::vector<std::int32_t> Tensor::to_vector() const;
+template std::vector<std::int16_t> Tensor::to_vector() const;
+template std::vector<std::int8_t> Tensor::to_vector() const;
 template std::vector<std::uint8_t> Tensor::to_vector() const;
 template std::vector<bool> Tensor::to_vector() const;
 

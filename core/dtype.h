@@ -91,8 +91,9 @@ struct BFloat16 {
   }
 };
 
-/// The type of the elements of an array. promote_types relies on the order of the enumerators.
-enum class DType : std::uint8_t { f64, f32, f16, bf16, i64, i32, u8, boolean };
+/// The type of the elements of an array. Compiled kernels know the values of the enumerators
+/// (testing/kernel_abi.h), so a dtype is added at the end.
+enum class DType : std::uint8_t { f64, f32, f16, bf16, i64, i32, u8, boolean, i16, i8 };
 using ScalarType = DType;  ///< libtorch's name
 
 inline constexpr DType kFloat64 = DType::f64, kDouble = DType::f64;
@@ -101,11 +102,14 @@ inline constexpr DType kFloat16 = DType::f16, kHalf = DType::f16;
 inline constexpr DType kBFloat16 = DType::bf16;
 inline constexpr DType kInt64 = DType::i64, kLong = DType::i64;
 inline constexpr DType kInt32 = DType::i32, kInt = DType::i32;
+inline constexpr DType kInt16 = DType::i16, kShort = DType::i16;
+inline constexpr DType kInt8 = DType::i8, kChar = DType::i8;
 inline constexpr DType kUInt8 = DType::u8, kByte = DType::u8;
 inline constexpr DType kBool = DType::boolean;
 
-inline constexpr DType kAllDTypes[] = {kFloat64, kFloat32, kFloat16, kBFloat16,
-                                       kInt64,   kInt32,   kUInt8,   kBool};
+/// All dtypes, in the order of promotion: see promote_types.
+inline constexpr DType kAllDTypes[] = {kFloat64, kFloat32, kFloat16, kBFloat16, kInt64,
+                                       kInt32,   kInt16,   kInt8,    kUInt8,    kBool};
 
 /// Calls f with std::type_identity<T>, where T is the C++ type that stores `dtype`:
 ///     visit(dtype, [&](auto tag) { using T = typename decltype(tag)::type; ... })
@@ -128,6 +132,10 @@ constexpr decltype(auto) visit(DType dtype, F&& f) {
       return std::forward<F>(f)(std::type_identity<std::uint8_t>{});
     case DType::boolean:
       return std::forward<F>(f)(std::type_identity<bool>{});
+    case DType::i16:
+      return std::forward<F>(f)(std::type_identity<std::int16_t>{});
+    case DType::i8:
+      return std::forward<F>(f)(std::type_identity<std::int8_t>{});
   }
   throw std::logic_error("visit: expected a dtype, got an unknown enumerator");
 }
@@ -174,8 +182,8 @@ using compute_t = typename detail::Compute<T>::type;
 
 /// PyTorch's name without the prefix: "float32", "bfloat16", "bool".
 constexpr std::string_view name(DType dtype) {
-  constexpr std::string_view names[] = {"float64", "float32", "float16", "bfloat16",
-                                        "int64",   "int32",   "uint8",   "bool"};
+  constexpr std::string_view names[] = {"float64", "float32", "float16", "bfloat16", "int64",
+                                        "int32",   "uint8",   "bool",    "int16",    "int8"};
   return names[static_cast<int>(dtype)];
 }
 
@@ -216,10 +224,14 @@ constexpr int kind_rank(DType dtype) {
 }
 
 /// The dtype of an operation on both, as torch.promote_types: floating point beats integer, a
-/// longer type a shorter one, and everything beats bool. f16 with bf16 gives f32.
+/// longer type a shorter one, and everything beats bool. Of two types that do not hold each
+/// other's values neither wins: f16 with bf16 gives f32, int8 with uint8 gives int16.
 constexpr DType promote_types(DType a, DType b) {
-  if (is_reduced(a) && is_reduced(b) && a != b) return DType::f32;
-  return std::min(a, b);
+  const auto are = [a, b](DType x, DType y) { return (a == x && b == y) || (a == y && b == x); };
+  if (are(DType::f16, DType::bf16)) return DType::f32;
+  if (are(DType::i8, DType::u8)) return DType::i16;
+  return *std::ranges::find_if(kAllDTypes,
+                               [a, b](DType dtype) { return dtype == a || dtype == b; });
 }
 
 }  // namespace halfgrad

@@ -1,8 +1,7 @@
 #include <halfgrad/data/idx.h>
 
 #include <bit>
-#include <cstring>
-#include <type_traits>
+#include <utility>
 
 #include <halfgrad/core/fail.h>
 #include <halfgrad/files/byte_reader.h>
@@ -20,42 +19,24 @@ using files::FormatCode;
 constexpr size_t kMaxDims = 8;
 constexpr const char* kReader = "read_idx";
 
-/// Calls f with a value of the element type in the file and one of the type in memory.
-template <class F>
-void visit_type_code(std::uint8_t code, const ByteReader& input, F&& f) {
-  switch (code) {
-    case 0x08:
-      return f(std::uint8_t{}, std::uint8_t{});
-    case 0x09:
-      return f(std::int8_t{}, std::int32_t{});
-    case 0x0B:
-      return f(std::int16_t{}, std::int32_t{});
-    case 0x0C:
-      return f(std::int32_t{}, std::int32_t{});
-    case 0x0D:
-      return f(float{}, float{});
-    case 0x0E:
-      return f(double{}, double{});
-    default:
-      input.fail_at(2, FormatCode::unknown_dtype, "type 8, 9, 11, 12, 13 or 14 in the third byte",
-                    std::to_string(code));
+/// The type codes of the format, which has no 64-bit integers.
+constexpr std::pair<std::uint8_t, DType> kTypes[] = {
+    {0x08, kUInt8}, {0x09, kInt8}, {0x0B, kInt16}, {0x0C, kInt32}, {0x0D, kFloat}, {0x0E, kDouble}};
+
+DType dtype_of_code(std::uint8_t code, const ByteReader& input) {
+  for (const auto& [known, dtype] : kTypes) {
+    if (known == code) return dtype;
   }
+  input.fail_at(2, FormatCode::unknown_dtype, "type 8, 9, 11, 12, 13 or 14 in the third byte",
+                std::to_string(code));
 }
 
-std::uint8_t type_code(DType dtype) {
-  switch (dtype) {
-    case DType::u8:
-      return 0x08;
-    case DType::i32:
-      return 0x0C;
-    case DType::f32:
-      return 0x0D;
-    case DType::f64:
-      return 0x0E;
-    default:
-      halfgrad::detail::fail("write_idx", "expected uint8, int32, float32 or float64, got {}",
-                             dtype);
+std::uint8_t type_code(DType wanted) {
+  for (const auto& [code, dtype] : kTypes) {
+    if (dtype == wanted) return code;
   }
+  halfgrad::detail::fail("write_idx",
+                         "expected uint8, int8, int16, int32, float32 or float64, got {}", wanted);
 }
 
 /// Reads the dimensions into `dims` and returns the number of elements.
@@ -81,18 +62,6 @@ std::uint64_t read_dims(ByteReader& input, size_t ndim, size_t element_size,
   return count;
 }
 
-/// Converts elements from their type in the file to their type in memory.
-template <class Stored, class Value>
-std::vector<std::byte> widened(std::vector<std::byte> raw, const ByteReader& input) {
-  if constexpr (std::is_same_v<Stored, Value>) return raw;
-  std::vector<std::byte> data = input.buffer(raw.size() / sizeof(Stored) * sizeof(Value));
-  for (size_t i = 0; i < raw.size() / sizeof(Stored); ++i) {
-    const Value value = files::load<Stored>(&raw[i * sizeof(Stored)], std::endian::native);
-    std::memcpy(&data[i * sizeof(Value)], &value, sizeof(Value));
-  }
-  return data;
-}
-
 IdxFile read(const files::ByteSource& bytes, const std::string& name,
              const files::ReadOptions& options) {
   files::expect_kind(files::FileKind::idx, bytes, kReader, name);
@@ -110,19 +79,14 @@ IdxFile read(const files::ByteSource& bytes, const std::string& name,
   }
 
   IdxFile file;
-  visit_type_code(std::to_integer<std::uint8_t>(magic[2]), input, [&](auto stored, auto value) {
-    using Stored = decltype(stored);
-    using Value = decltype(value);
-    const std::uint64_t count = read_dims(input, ndim, sizeof(Stored), file.dims);
-    const std::uint64_t size = count * sizeof(Stored);
-    if (input.is_packed()) files::check_unpacked(input.position() + size, options, input);
-    std::vector<std::byte> raw = input.buffer(size);
-    input.read(raw, "data");
-    input.expect_end();
-    files::convert_order(raw, sizeof(Stored), std::endian::big);
-    file.dtype = dtype_of<Value>();
-    file.data = widened<Stored, Value>(std::move(raw), input);
-  });
+  file.dtype = dtype_of_code(std::to_integer<std::uint8_t>(magic[2]), input);
+  const auto item = static_cast<size_t>(item_size(file.dtype));
+  const std::uint64_t size = read_dims(input, ndim, item, file.dims) * item;
+  if (input.is_packed()) files::check_unpacked(input.position() + size, options, input);
+  file.data = input.buffer(size);
+  input.read(file.data, "data");
+  input.expect_end();
+  files::convert_order(file.data, item, std::endian::big);
   return file;
 }
 

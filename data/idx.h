@@ -17,7 +17,7 @@ namespace halfgrad::data {
 
 /// The array in a file of MNIST's format, IDX.
 struct IdxFile {
-  DType dtype;  // u8, i32, f32 or f64; 8- and 16-bit signed files are widened to i32
+  DType dtype;                     // u8, i8, i16, i32, f32 or f64
   std::vector<std::int64_t> dims;  // 1 to 8 dimensions, each below 2^32
   std::vector<std::byte> data;     // row-major, in this machine's byte order; NaNs keep their bits
 };

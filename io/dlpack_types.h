@@ -17,7 +17,8 @@ struct DlpackType {
 inline constexpr DlpackType kDlpackTypes[] = {
     {kFloat64, dlpack::kFloat, 64},   {kFloat32, dlpack::kFloat, 32}, {kHalf, dlpack::kFloat, 16},
     {kBFloat16, dlpack::kBfloat, 16}, {kInt64, dlpack::kInt, 64},     {kInt32, dlpack::kInt, 32},
-    {kUInt8, dlpack::kUInt, 8},       {kBool, dlpack::kBool, 8}};
+    {kInt16, dlpack::kInt, 16},       {kInt8, dlpack::kInt, 8},       {kUInt8, dlpack::kUInt, 8},
+    {kBool, dlpack::kBool, 8}};
 
 inline dlpack::DataType dlpack_type(DType dtype) {
   const auto& type = *std::ranges::find(kDlpackTypes, dtype, &DlpackType::dtype);

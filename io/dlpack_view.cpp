@@ -17,7 +17,8 @@ DType checked_dtype(dlpack::DataType type) {
   if (dtype) return *dtype;
   fail_dlpack(
       type.code > dlpack::kLastTypeCode ? FormatCode::unknown_dtype : FormatCode::no_such_dtype,
-      offsetof(dlpack::Tensor, dtype), "float64, 32 or 16, bfloat16, int64 or 32, uint8 or bool",
+      offsetof(dlpack::Tensor, dtype),
+      "float64, 32 or 16, bfloat16, int64, 32, 16 or 8, uint8 or bool",
       "code " + std::to_string(type.code) + ", " + std::to_string(type.bits) + " bits, " +
           std::to_string(type.lanes) + " lanes");
 }

@@ -11,10 +11,10 @@
 namespace halfgrad::io {
 
 /// Reads versions 1.0, 2.0 and 3.0 in either byte order, row-major or column-major; the result is
-/// row-major, on the CPU. int8, int16, uint16 and uint32, which tensors lack, become int64. Throws
-/// FormatError for a file that breaks any rule of the format, has
-/// bytes after its data, has a header of more than 10 000 bytes (NumPy's limit), or has a dtype
-/// that halfgrad lacks. It never unpickles Python objects, which could run code.
+/// row-major, on the CPU. uint16 and uint32, which tensors lack, become int64. Throws FormatError
+/// for a file that breaks any rule of the format, has bytes after its data, has a header of more
+/// than 10 000 bytes (NumPy's limit), or has a dtype that halfgrad lacks. It never unpickles Python
+/// objects, which could run code.
 Tensor load_npy(const std::filesystem::path& path);
 
 /// Reads bytes in memory as load_npy() reads a file; messages call them `name`.

@@ -23,21 +23,21 @@ constexpr std::size_t kFirstSizeDigits = 21;     // NumPy pads the first size to
 struct NpyType {
   std::string_view code;
   DType dtype;
-  std::optional<ShortInteger> stored = std::nullopt;
+  std::optional<Unsigned> stored = std::nullopt;
 };
 
-/// A dtype that is written comes before the short integers that are read as it.
+/// A dtype that is written comes before the unsigned integers that are read as it.
 constexpr NpyType kNpyTypes[] = {{"f8", kFloat64},
                                  {"f4", kFloat32},
                                  {"f2", kHalf},
                                  {"i8", kInt64},
                                  {"i4", kInt32},
+                                 {"i2", kInt16},
+                                 {"i1", kInt8},
                                  {"u1", kUInt8},
                                  {"b1", kBool},
-                                 {"i1", kInt64, ShortInteger::i8},
-                                 {"i2", kInt64, ShortInteger::i16},
-                                 {"u2", kInt64, ShortInteger::u16},
-                                 {"u4", kInt64, ShortInteger::u32}};
+                                 {"u2", kInt64, Unsigned::u16},
+                                 {"u4", kInt64, Unsigned::u32}};
 
 /// Reads Python literals: the part of the grammar that .npy headers use.
 class LiteralReader : public TextCursor {

@@ -21,7 +21,7 @@ namespace halfgrad::io::detail {
 
 struct NpyHeader {
   DType dtype = kFloat32;
-  std::optional<ShortInteger> stored = std::nullopt;  ///< the type in the file, if tensors lack it
+  std::optional<Unsigned> stored = std::nullopt;  ///< the type in the file, if tensors lack it
   std::endian order = std::endian::little;
   bool fortran_order = false;  ///< the first index varies fastest
   std::vector<std::uint64_t> shape = {};

@@ -38,7 +38,7 @@ Safetensors read(const files::ByteSource& bytes, const std::string& name) {
     }
     result.tensors[entry.name] =
         detail::tensor_of({.dtype = *dtype,
-                           .stored = detail::short_integer_of_safetensors(entry.dtype),
+                           .stored = detail::unsigned_of_safetensors(entry.dtype),
                            .sizes = entry.shape,
                            .offset = header.data_start + entry.begin},
                           input);

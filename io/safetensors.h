@@ -20,8 +20,8 @@ struct Safetensors {
   Metadata metadata;
 };
 
-/// Reads a file without converting dtypes, except that int8, int16, uint16 and uint32, which
-/// tensors lack, become int64. Throws FormatError for a file that breaks any rule of the format,
+/// Reads a file without converting dtypes, except that uint16 and uint32, which tensors lack,
+/// become int64. Throws FormatError for a file that breaks any rule of the format,
 /// for more than 8 dimensions, and for dtypes that halfgrad lacks: 8-bit floats, uint64, complex
 /// numbers. Never allocates more than the file's size can justify.
 Safetensors load_safetensors(const std::filesystem::path& path);

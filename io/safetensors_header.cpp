@@ -24,7 +24,7 @@ struct Type {
   std::string_view name;
   std::int64_t bits;
   std::optional<DType> dtype = std::nullopt;
-  std::optional<ShortInteger> stored = std::nullopt;
+  std::optional<Unsigned> stored = std::nullopt;
 };
 
 /// The dtypes in the order of the format's own enumeration, by which its writer sorts.
@@ -34,18 +34,18 @@ constexpr Type kTypes[] = {
     {"F6_E2M3", 6},
     {"F6_E3M2", 6},
     {"U8", 8, kUInt8},
-    {"I8", 8, std::nullopt, ShortInteger::i8},
+    {"I8", 8, kInt8},
     {"F8_E5M2", 8},
     {"F8_E4M3", 8},
     {"F8_E8M0", 8},
     {"F8_E4M3FNUZ", 8},
     {"F8_E5M2FNUZ", 8},
-    {"I16", 16, std::nullopt, ShortInteger::i16},
-    {"U16", 16, std::nullopt, ShortInteger::u16},
+    {"I16", 16, kInt16},
+    {"U16", 16, std::nullopt, Unsigned::u16},
     {"F16", 16, kHalf},
     {"BF16", 16, kBFloat16},
     {"I32", 32, kInt32},
-    {"U32", 32, std::nullopt, ShortInteger::u32},
+    {"U32", 32, std::nullopt, Unsigned::u32},
     {"F32", 32, kFloat32},
     {"C64", 64},
     {"F64", 64, kFloat64},
@@ -229,7 +229,7 @@ std::optional<DType> dtype_of_safetensors(std::string_view name) {
   return type->stored ? kInt64 : type->dtype;
 }
 
-std::optional<ShortInteger> short_integer_of_safetensors(std::string_view name) {
+std::optional<Unsigned> unsigned_of_safetensors(std::string_view name) {
   const Type* const type = find_type(name);
   return type == nullptr ? std::nullopt : type->stored;
 }

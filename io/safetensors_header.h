@@ -42,10 +42,10 @@ SafetensorsHeader parse_safetensors_header(const files::ByteSource& file, const 
 std::string format_safetensors_header(const SafetensorsHeader& header);
 
 /// Converts between a dtype and the format's name for it; returns nullopt if halfgrad lacks the
-/// type. I8, I16, U16 and U32 are read as int64.
+/// type. U16 and U32 are read as int64.
 std::string_view safetensors_dtype(DType dtype);
 std::optional<DType> dtype_of_safetensors(std::string_view name);
-std::optional<ShortInteger> short_integer_of_safetensors(std::string_view name);
+std::optional<Unsigned> unsigned_of_safetensors(std::string_view name);
 
 /// Position of a dtype in the format's order; files store higher ranks, which are larger, first.
 int safetensors_rank(DType dtype);

@@ -18,7 +18,7 @@ void widen(std::span<const std::byte> from, std::endian order, std::int64_t* to)
   }
 }
 
-/// Reads integers of 1, 2 or 4 bytes into an int64 array.
+/// Reads unsigned integers of 2 or 4 bytes into an int64 array.
 void read_widened(const Elements& elements, const files::ByteReader& input, const Array& array) {
   const auto count = static_cast<std::uint64_t>(array.numel());
   const auto size = static_cast<std::uint64_t>(stored_size(elements.dtype, elements.stored));
@@ -26,13 +26,9 @@ void read_widened(const Elements& elements, const files::ByteReader& input, cons
   input.from(elements.offset).read(bytes, "elements");
   auto* const to = reinterpret_cast<std::int64_t*>(array.data());
   switch (*elements.stored) {
-    case ShortInteger::i8:
-      return widen<std::int8_t>(bytes, elements.order, to);
-    case ShortInteger::i16:
-      return widen<std::int16_t>(bytes, elements.order, to);
-    case ShortInteger::u16:
+    case Unsigned::u16:
       return widen<std::uint16_t>(bytes, elements.order, to);
-    case ShortInteger::u32:
+    case Unsigned::u32:
       return widen<std::uint32_t>(bytes, elements.order, to);
   }
 }

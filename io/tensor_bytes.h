@@ -15,7 +15,7 @@ namespace halfgrad::io::detail {
 /// Describes the elements in a file, which must contain all of them.
 struct Elements {
   DType dtype;
-  std::optional<ShortInteger> stored = std::nullopt;  ///< if set, dtype is kInt64
+  std::optional<Unsigned> stored = std::nullopt;  ///< if set, dtype is kInt64
   std::span<const std::uint64_t> sizes;
   std::uint64_t offset;  ///< byte offset of the elements in the file
   std::endian order = std::endian::little;

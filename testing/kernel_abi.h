@@ -18,7 +18,9 @@ enum halfgrad_dtype {
   halfgrad_int64,
   halfgrad_int32,
   halfgrad_uint8,
-  halfgrad_bool
+  halfgrad_bool,
+  halfgrad_int16,
+  halfgrad_int8
 };
 
 /** A strided array that the kernel reads or writes. */

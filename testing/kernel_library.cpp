@@ -13,7 +13,9 @@ namespace {
 
 static_assert(halfgrad_float64 == static_cast<int>(DType::f64) &&
               halfgrad_bfloat16 == static_cast<int>(DType::bf16) &&
-              halfgrad_bool == static_cast<int>(DType::boolean));
+              halfgrad_uint8 == static_cast<int>(DType::u8) &&
+              halfgrad_bool == static_cast<int>(DType::boolean) &&
+              halfgrad_int8 == static_cast<int>(DType::i8));
 
 std::string dtypes_of(const std::vector<Array>& arrays) {
   std::string text;

@@ -275,7 +275,7 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target,
   detail::check_smoothing(options.label_smoothing);
   return target.is_floating_point()
              ? detail::cross_entropy_with_probabilities(input, target, options)
-             : detail::cross_entropy_with_classes(input, target, options);
+             : detail::cross_entropy_with_classes(input, detail::widened_classes(target), options);
 }
 
 }  // namespace halfgrad

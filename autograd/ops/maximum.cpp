@@ -2,6 +2,7 @@
 
 #include <halfgrad/autograd/op_table/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/shared/division_operands.h>
 
 namespace halfgrad {
 namespace detail {
@@ -70,11 +71,26 @@ OpEntry minimum_entry() {
 
 }  // namespace detail
 
+namespace {
+
+// A 0-dimensional operand may have more bits than the result. It is wrapped before the comparison:
+// the larger of two values need not be the larger one after both are wrapped.
+template <class F>
+Tensor larger_or_smaller(const F& f, const Tensor& self, const Tensor& other) {
+  if (self.dtype() == other.dtype() || self.is_floating_point() || other.is_floating_point()) {
+    return detail::apply_elementwise(f, self, other);
+  }
+  const auto [a, b] = detail::in_one_dtype(self, other);
+  return detail::apply_elementwise(f, a, b);
+}
+
+}  // namespace
+
 Tensor maximum(const Tensor& self, const Tensor& other) {
-  return detail::apply_elementwise(detail::Maximum{}, self, other);
+  return larger_or_smaller(detail::Maximum{}, self, other);
 }
 Tensor minimum(const Tensor& self, const Tensor& other) {
-  return detail::apply_elementwise(detail::Minimum{}, self, other);
+  return larger_or_smaller(detail::Minimum{}, self, other);
 }
 
 }  // namespace halfgrad

@@ -100,7 +100,8 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
     };
     return detail::loss_by_position("nll_loss", input, target, of_rows);
   }
-  const detail::ClassTargets targets("nll_loss", input.array(), target.array(),
+  const Tensor classes = detail::widened_classes(target);
+  const detail::ClassTargets targets("nll_loss", input.array(), classes.array(),
                                      detail::array_of(weight), ignore_index);
   const auto compute = [&](const Tensor& x) {
     const Tensor losses = detail::apply(detail::PickedLoss{targets.encoded}, x);

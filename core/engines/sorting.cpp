@@ -29,7 +29,7 @@ HG_HD bits_t<sizeof(T)> order_key(T x) {
   if constexpr (std::is_unsigned_v<T>) {  // also bool
     return bits;
   } else if constexpr (std::is_integral_v<T>) {
-    return bits ^ kSign;
+    return static_cast<Bits>(bits ^ kSign);
   } else {
     const auto value = static_cast<compute_t<T>>(x);
     if (value != value) return static_cast<Bits>(~Bits{0});

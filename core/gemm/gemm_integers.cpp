@@ -90,6 +90,10 @@ void multiply_integers(std::int64_t alpha, const MatrixView& a, const MatrixView
       return multiply_stored_as<std::int64_t>(alpha, a, b, beta, c, bias);
     case DType::i32:
       return multiply_stored_as<std::int32_t>(alpha, a, b, beta, c, bias);
+    case DType::i16:
+      return multiply_stored_as<std::int16_t>(alpha, a, b, beta, c, bias);
+    case DType::i8:
+      return multiply_stored_as<std::int8_t>(alpha, a, b, beta, c, bias);
     case DType::u8:
       return multiply_stored_as<std::uint8_t>(alpha, a, b, beta, c, bias);
     default:

@@ -33,7 +33,8 @@ void bind_to(OpBinder& ops) {
   ops.method("cuda", [](const Tensor& self) { return self.cuda(); });
   const std::pair<const char*, DType> shorts[] = {
       {"double", kFloat64}, {"float", kFloat32}, {"half", kFloat16}, {"bfloat16", kBFloat16},
-      {"long", kInt64},     {"int", kInt32},     {"bool", kBool}};
+      {"long", kInt64},     {"int", kInt32},     {"short", kInt16},  {"char", kInt8},
+      {"byte", kUInt8},     {"bool", kBool}};
   for (const auto& [name, dtype] : shorts) {
     ops.method(name, [type = dtype](const Tensor& self) { return self.to(type); });
   }

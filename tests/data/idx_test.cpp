@@ -42,11 +42,14 @@ TEST(Idx, ReadsEveryTypeBigEndian) {
   };
   const Bytes floats = bytes({0x3F, 0x80, 0, 0, 0xC0, 0x20, 0, 0});
   const Bytes doubles = bytes({0x3F, 0xF0, 0, 0, 0, 0, 0, 0, 0xC0, 0x04, 0, 0, 0, 0, 0, 0});
-  using Ints = std::vector<std::int32_t>;
-  EXPECT_EQ(values<std::int32_t>(two(0x09, bytes({0x80, 0x7F}))), (Ints{-128, 127}));
-  EXPECT_EQ(values<std::int32_t>(two(0x0B, bytes({0xFF, 0xFE, 1, 2}))), (Ints{-2, 258}));
+  const IdxFile shorts = two(0x0B, bytes({0xFF, 0xFE, 1, 2}));
+  EXPECT_EQ(shorts.dtype, DType::i16);
+  EXPECT_EQ(two(0x09, bytes({0x80, 0x7F})).dtype, DType::i8);
+  EXPECT_EQ(values<std::int8_t>(two(0x09, bytes({0x80, 0x7F}))),
+            (std::vector<std::int8_t>{-128, 127}));
+  EXPECT_EQ(values<std::int16_t>(shorts), (std::vector<std::int16_t>{-2, 258}));
   EXPECT_EQ(values<std::int32_t>(two(0x0C, bytes({0x80, 0, 0, 0, 1, 2, 3, 4}))),
-            (Ints{INT32_MIN, 0x01020304}));
+            (std::vector<std::int32_t>{INT32_MIN, 0x01020304}));
   EXPECT_EQ(values<float>(two(0x0D, floats)), (std::vector<float>{1, -2.5}));
   EXPECT_EQ(values<double>(two(0x0E, doubles)), (std::vector<double>{1, -2.5}));
 }
@@ -94,6 +97,8 @@ TEST(Idx, ReadsBackTheFilesThatItWrites) {
   const Folder folder;
   const IdxFile files[] = {
       {DType::u8, {2, 3}, bytes({1, 2, 3, 4, 5, 255})},
+      {DType::i8, {3}, bytes({0x80, 0xFF, 0x7F})},
+      {DType::i16, {1, 2}, bytes({1, 2, 3, 0x80})},
       {DType::i32, {1, 2}, bytes({1, 2, 3, 4, 5, 6, 7, 0x80})},
       {DType::f32, {2}, bytes({0, 0, 0x80, 0x7F, 1, 0, 0xA0, 0x7F})},
       {DType::f64, {1, 1, 1}, bytes({1, 2, 3, 4, 5, 6, 7, 8})},

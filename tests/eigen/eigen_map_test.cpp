@@ -58,6 +58,8 @@ TEST(EigenMap, EveryDTypeIsMappedInPlace) {
   expect_round_trip<Eigen::bfloat16>(kBFloat16);
   expect_round_trip<std::int64_t>(kLong);
   expect_round_trip<std::int32_t>(kInt);
+  expect_round_trip<std::int16_t>(kShort);
+  expect_round_trip<std::int8_t>(kChar);
   expect_round_trip<std::uint8_t>(kByte);
 }
 

@@ -20,11 +20,13 @@ bits = {
     "bf16": (None, "<u2", [0, 0xBF80, 1, 0x7F7F, 0x7F80, 0x7FA3]),
     "i64": ("<i8", "<i8", [0, -1, 1, 2**63 - 1, -(2**63), 42]),
     "i32": ("<i4", "<i4", [0, -1, 1, 2**31 - 1, -(2**31), 42]),
+    "i16": ("<i2", "<i2", [0, -1, 1, 2**15 - 1, -(2**15), 42]),
+    "i8": ("|i1", "|i1", [0, -1, 1, 2**7 - 1, -(2**7), 42]),
     "u8": ("|u1", "|u1", [0, 255, 1, 127, 128, 42]),
     "bool": ("|b1", "|u1", [0, 1, 1, 0, 0, 1]),
 }
 names = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16",
-         "i64": "int64", "i32": "int32", "u8": "uint8", "bool": "bool"}
+         "i64": "int64", "i32": "int32", "i16": "int16", "i8": "int8", "u8": "uint8", "bool": "bool"}
 raw = {name: np.array(values, unsigned).reshape(2, 3) for name, (_, unsigned, values) in bits.items()}
 arrays = {name: raw[name].view(dtype) for name, (dtype, _, _) in bits.items() if dtype}
 

@@ -38,6 +38,8 @@ TensorMap arrays() {
       {"f16", from_bits<std::uint16_t>(kHalf, {0, 0xBC00, 1, 0x7BFF, 0x7C00, 0x7D23})},
       {"i64", from_bits<std::int64_t>(kInt64, {0, -1, 1, INT64_MAX, INT64_MIN, 42})},
       {"i32", from_bits<std::int32_t>(kInt32, {0, -1, 1, INT32_MAX, INT32_MIN, 42})},
+      {"i16", from_bits<std::int16_t>(kInt16, {0, -1, 1, INT16_MAX, INT16_MIN, 42})},
+      {"i8", from_bits<std::int8_t>(kInt8, {0, -1, 1, INT8_MAX, INT8_MIN, 42})},
       {"u8", from_bits<std::uint8_t>(kUInt8, {0, 255, 1, 127, 128, 42})},
       {"bool", from_bits<std::uint8_t>(kBool, {0, 1, 1, 0, 0, 1})},
   };

@@ -1,13 +1,19 @@
-// Integers that tensors lack: int8, int16, uint16 and uint32 are read as int64.
+// Integers of 8, 16 and 32 bits: int8 and int16 stay what they are; uint16 and uint32, which
+// tensors lack, are read as int64.
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/ops.h>
 #include <halfgrad/io/npy.h>
 #include <halfgrad/io/safetensors.h>
+#include <halfgrad/io/state_dict.h>
 #include <halfgrad/tests/bytes.h>
+
+#include "../folder.h"
 
 namespace halfgrad::io {
 namespace {
@@ -20,14 +26,15 @@ using Values = std::vector<std::int64_t>;
 struct ShortIntegers {
   std::string npy, safetensors;
   std::string data;  // two elements, little-endian
+  DType dtype;       // the tensor's
   Values values;
 };
 
 const std::vector<ShortIntegers> kShortIntegers = {
-    {"|i1", "I8", std::string("\x80\x7F", 2), {-128, 127}},
-    {"<i2", "I16", std::string("\x00\x80\xFF\x7F", 4), {-32768, 32767}},
-    {"<u2", "U16", std::string("\x01\x00\xFF\xFF", 4), {1, 65535}},
-    {"<u4", "U32", std::string("\x02\x01\x00\x00\xFF\xFF\xFF\xFF", 8), {258, 4294967295}},
+    {"|i1", "I8", std::string("\x80\x7F", 2), kInt8, {-128, 127}},
+    {"<i2", "I16", std::string("\x00\x80\xFF\x7F", 4), kInt16, {-32768, 32767}},
+    {"<u2", "U16", std::string("\x01\x00\xFF\xFF", 4), kInt64, {1, 65535}},
+    {"<u4", "U32", std::string("\x02\x01\x00\x00\xFF\xFF\xFF\xFF", 8), kInt64, {258, 4294967295}},
 };
 
 Bytes npy(const std::string& descr, const std::string& shape, const std::string& data,
@@ -38,10 +45,10 @@ Bytes npy(const std::string& descr, const std::string& shape, const std::string&
   return bytes("\x93NUMPY" + std::string("\x01\x00", 2) + size + header + data);
 }
 
-TEST(ShortIntegers, OfNpyFilesBecomeInt64) {
+TEST(ShortIntegers, OfNpyFiles) {
   for (const ShortIntegers& c : kShortIntegers) {
     const Tensor read = parse_npy(npy(c.npy, "(2,)", c.data));
-    EXPECT_EQ(read.dtype(), kInt64);
+    EXPECT_EQ(read.dtype(), c.dtype);
     EXPECT_EQ(read.to_vector<std::int64_t>(), c.values) << c.npy;
   }
   EXPECT_EQ(
@@ -52,15 +59,29 @@ TEST(ShortIntegers, OfNpyFilesBecomeInt64) {
   EXPECT_EQ(parse_npy(npy("<i2", "(0, 3)", "")).sizes(), (Shape{0, 3}));
 }
 
-TEST(ShortIntegers, OfSafetensorsFilesBecomeInt64) {
+TEST(ShortIntegers, OfSafetensorsFiles) {
   for (const ShortIntegers& c : kShortIntegers) {
     const std::string header = R"({"a":{"dtype":")" + c.safetensors +
                                R"(","shape":[2],"data_offsets":[0,)" +
                                std::to_string(c.data.size()) + "]}}";
     const Bytes file = tests::little(header.size(), 8) + bytes(header) + bytes(c.data);
     const Tensor read = parse_safetensors(file).tensors.at("a");
-    EXPECT_EQ(read.dtype(), kInt64);
+    EXPECT_EQ(read.dtype(), c.dtype);
     EXPECT_EQ(read.to_vector<std::int64_t>(), c.values) << c.safetensors;
+  }
+}
+
+TEST(ShortIntegers, AreWrittenInTheirOwnDType) {
+  const tests::Folder folder;
+  for (const DType dtype : {kUInt8, kInt8, kInt16, kInt32}) {
+    const Tensor written = tensor({3, -1, 100, 7}).to(dtype).reshape({2, 2}).t();
+    save_npy(folder / "npy", written);
+    save_state_dict(folder / "dict", {{"labels", written}});
+    for (const Tensor& read :
+         {load_npy(folder / "npy"), load_state_dict(folder / "dict")["labels"]}) {
+      EXPECT_EQ(read.dtype(), dtype);
+      EXPECT_TRUE(equal(read, written));
+    }
   }
 }
 

@@ -31,6 +31,20 @@ def test_numpy_functions_take_tensors():
     assert np.allclose(x, [1, 2])
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16, np.int32], ids=lambda d: d.__name__)
+def test_small_integers_are_shared_without_loss(dtype):
+    limits = np.iinfo(dtype)
+    array = np.array([[limits.min, limits.max], [0, 1]], dtype).T
+    x = hg.from_numpy(array)
+    assert x.dtype == getattr(hg, dtype.__name__) and x.tolist() == array.tolist()
+    assert x.numpy().dtype == dtype and np.array_equal(x.numpy(), array)
+    assert np.array_equal(np.from_dlpack(hg.tensor(array)), array)
+    x[1, 1] = 7
+    assert array[1, 1] == 7
+    info = hg.iinfo(x.dtype)
+    assert (info.min, info.max, info.bits) == (limits.min, limits.max, limits.bits)
+
+
 def test_dlpack_round_trip():
     array = np.arange(6, dtype=np.float32).reshape(2, 3)
     x = hg.from_dlpack(array)
@@ -80,7 +94,7 @@ def test_what_numpy_lacks_is_refused():
     with pytest.raises(TypeError, match="expected an object with __dlpack__, got one of type int"):
         hg.from_dlpack(3)
     with pytest.raises(hg.io.FormatError, match="from_dlpack: expected float64, 32 or 16"):
-        hg.from_numpy(np.zeros(3, np.int8))
+        hg.from_numpy(np.zeros(3, np.uint16))
 
 
 def test_exchange_with_pytorch():

@@ -7,7 +7,7 @@ import halfgrad as hg
 
 NUMPY_DTYPES = {
     hg.float64: np.float64, hg.float32: np.float32, hg.float16: np.float16, hg.int64: np.int64,
-    hg.int32: np.int32, hg.uint8: np.uint8, hg.bool: np.bool_,
+    hg.int32: np.int32, hg.int16: np.int16, hg.int8: np.int8, hg.uint8: np.uint8, hg.bool: np.bool_,
 }
 
 
@@ -95,6 +95,7 @@ def test_repr_is_what_cpp_prints():
 def test_conversions():
     x = hg.tensor([1.5, -2.0])
     assert x.half().dtype == hg.float16
+    assert [y.dtype for y in (x.byte(), x.char(), x.short())] == [hg.uint8, hg.int8, hg.int16]
     assert x.to(hg.int64).tolist() == [1, -2]
     assert x.to("cpu").is_same(x) and x.to(dtype=hg.float32).is_same(x)
     assert float(x[0]) == 1.5 and int(x[1]) == -2 and bool(x[0])

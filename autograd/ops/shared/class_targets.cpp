@@ -59,12 +59,16 @@ void encode(const char* op, const Array& encoded, const Array& classes, const Ar
 
 }  // namespace
 
+Tensor widened_classes(const Tensor& target) {
+  return target.dtype() == kByte ? target.to(kLong) : target;
+}
+
 void check_class_targets(const char* op, const Array& input, const Array& target,
                          const Array& weight) {
   expect_one_device(op, input, std::array{&target, &weight});
   const std::int64_t classes = input.sizes()[1];
   if (target.dtype() != DType::i64) {
-    fail(op, "expected int64 class indices, got {}", target.dtype());
+    fail(op, "expected int64 or uint8 class indices, got {}", target.dtype());
   }
   if (target.sizes() != Shape{input.sizes()[0]}) {
     fail(op, "expected class indices of shape {}, got {}", Shape{input.sizes()[0]}, target.sizes());

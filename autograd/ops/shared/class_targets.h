@@ -3,11 +3,15 @@
 #include <cstdint>
 #include <optional>
 
+#include <halfgrad/autograd/tensor.h>
 #include <halfgrad/core/array.h>
 #include <halfgrad/core/engines/rows.h>
 
 /// The targets of the losses over classes: cross_entropy and nll_loss.
 namespace halfgrad::detail {
+
+/// Returns uint8 class indices as int64; other targets unchanged.
+Tensor widened_classes(const Tensor& target);
 
 /// Throws std::invalid_argument, in the name of `op`, unless the dtypes and shapes are those of
 /// ClassTargets and everything is on one device.

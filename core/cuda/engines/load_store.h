@@ -41,6 +41,10 @@ __device__ void with_stored_type(DType dtype, const F& f) {
       return f(std::type_identity<std::uint8_t>{});
     case DType::boolean:
       return f(std::type_identity<bool>{});
+    case DType::i16:
+      return f(std::type_identity<std::int16_t>{});
+    case DType::i8:
+      return f(std::type_identity<std::int8_t>{});
   }
 }
 

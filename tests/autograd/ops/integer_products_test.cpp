@@ -69,7 +69,8 @@ class IntegerProductsOnCpu : public ::testing::TestWithParam<DType> {
     EXPECT_EQ(actual.to_vector<std::int64_t>(), expected);
   }
 };
-INSTANTIATE_TEST_SUITE_P(DTypes, IntegerProductsOnCpu, ::testing::Values(kLong, kInt, kByte),
+INSTANTIATE_TEST_SUITE_P(DTypes, IntegerProductsOnCpu,
+                         ::testing::Values(kLong, kInt, kShort, kChar, kByte),
                          [](const auto& info) { return std::string(name(info.param)); });
 
 TEST_P(IntegerProductsOnCpu, MatchLoopsForMatrices) {

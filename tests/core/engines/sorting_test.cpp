@@ -61,6 +61,8 @@ TEST_P(RowOrder, OrdersIntegers) {
             (Order{3, 1, 5, 4, 0, 2}));
   EXPECT_EQ(order_of({5, -1, 0x1p30, -0x1p31, 0, -1}, kInt, 1, 6, true), (Order{2, 0, 4, 1, 5, 3}));
   EXPECT_EQ(order_of({5, 255, 0, 128, 127, 5}, kUInt8, 1, 6, true), (Order{1, 3, 4, 0, 5, 2}));
+  EXPECT_EQ(order_of({5, -128, 0, -1, 127, 5}, kInt8, 1, 6, false), (Order{1, 3, 2, 0, 5, 4}));
+  EXPECT_EQ(order_of({-32768, 32767, -1, 0}, kInt16, 1, 4, true), (Order{1, 3, 2, 0}));
   EXPECT_EQ(order_of({1, 0, 1, 0}, kBool, 1, 4, false), (Order{1, 3, 0, 2}));
   EXPECT_EQ(order_of({1, 0, 1, 0}, kBool, 1, 4, true), (Order{0, 2, 1, 3}));
 }
@@ -80,7 +82,7 @@ TEST_P(RowOrder, SortsEachRowSeparately) {
                        [&](auto i, auto j) { return value(i) < value(j); });
       expected.insert(expected.end(), order.begin(), order.end());
     }
-    for (const DType dtype : {kDouble, kHalf, kLong, kUInt8}) {
+    for (const DType dtype : {kDouble, kHalf, kLong, kInt16, kInt8, kUInt8}) {
       EXPECT_EQ(order_of(x, dtype, rows, n, false), expected) << rows << " x " << n;
     }
     Order first;

@@ -19,7 +19,7 @@ Matrix counted(DType dtype, std::int64_t rows, std::int64_t cols, Layout layout 
 }
 
 TEST(GemmOfIntegers, EveryLayout) {
-  for (const DType dtype : {kInt64, kInt32, kUInt8}) {
+  for (const DType dtype : {kInt64, kInt32, kInt16, kInt8, kUInt8}) {
     const Matrix bias = counted(dtype, 1, 6);
     for (const Layout la : kLayouts) {
       for (const Layout lb : kLayouts) {

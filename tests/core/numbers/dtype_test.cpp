@@ -1,10 +1,14 @@
 #include <halfgrad/core/dtype.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
+
+#include <halfgrad/tests/json.h>
 
 namespace halfgrad {
 namespace {
@@ -35,9 +39,12 @@ static_assert(std::is_same_v<compute_t<float>, float>);
 static_assert(std::is_same_v<compute_t<Half>, float>);
 static_assert(std::is_same_v<compute_t<BFloat16>, float>);
 static_assert(std::is_same_v<compute_t<std::uint8_t>, std::int64_t>);
+static_assert(std::is_same_v<compute_t<std::int8_t>, std::int64_t>);
+static_assert(std::is_same_v<compute_t<std::int16_t>, std::int64_t>);
 static_assert(std::is_same_v<compute_t<bool>, std::int64_t>);
 
 static_assert(dtype_of<BFloat16>() == kBFloat16 && dtype_of<bool>() == kBool);
+static_assert(kShort == kInt16 && kChar == kInt8 && kByte == kUInt8);
 
 struct Facts {
   DType dtype;
@@ -51,6 +58,7 @@ constexpr Facts kFacts[] = {
     {kFloat64, "float64", 8, true, false, 0x1p-53}, {kFloat32, "float32", 4, true, false, 0x1p-24},
     {kFloat16, "float16", 2, true, true, 0x1p-11},  {kBFloat16, "bfloat16", 2, true, true, 0x1p-8},
     {kInt64, "int64", 8, false, false, 0},          {kInt32, "int32", 4, false, false, 0},
+    {kInt16, "int16", 2, false, false, 0},          {kInt8, "int8", 1, false, false, 0},
     {kUInt8, "uint8", 1, false, false, 0},          {kBool, "bool", 1, false, false, 0},
 };
 
@@ -70,21 +78,29 @@ TEST(DType, PropertiesOfEachDtype) {
   }
 }
 
-// Results of torch.promote_types for row and column, in the order of kAllDTypes.
+// tests/expected/small_integers.py asked torch.promote_types.
 TEST(DType, PromotionOfAllPairs) {
-  constexpr DType f64 = kFloat64, f32 = kFloat32, f16 = kFloat16, b16 = kBFloat16;
-  constexpr DType i64 = kInt64, i32 = kInt32, u08 = kUInt8, boo = kBool;
-  constexpr DType expected[8][8] = {
-      {f64, f64, f64, f64, f64, f64, f64, f64}, {f64, f32, f32, f32, f32, f32, f32, f32},
-      {f64, f32, f16, f32, f16, f16, f16, f16}, {f64, f32, f32, b16, b16, b16, b16, b16},
-      {f64, f32, f16, b16, i64, i64, i64, i64}, {f64, f32, f16, b16, i64, i32, i32, i32},
-      {f64, f32, f16, b16, i64, i32, u08, u08}, {f64, f32, f16, b16, i64, i32, u08, boo},
+  const tests::Json expected = tests::expected("small_integers.json");
+  const auto position = [&](DType dtype) {
+    const std::vector<tests::Json>& names = expected["dtypes"].items;
+    const auto is_named = [&](const tests::Json& other) { return other.text == name(dtype); };
+    return static_cast<std::size_t>(std::ranges::find_if(names, is_named) - names.begin());
   };
-  for (std::size_t row = 0; row < 8; ++row) {
-    for (std::size_t column = 0; column < 8; ++column) {
-      const DType a = kAllDTypes[row], b = kAllDTypes[column];
-      EXPECT_EQ(promote_types(a, b), expected[row][column]) << name(a) << " with " << name(b);
+  ASSERT_EQ(expected["dtypes"].size(), std::size(kAllDTypes));
+  for (const DType a : kAllDTypes) {
+    for (const DType b : kAllDTypes) {
+      EXPECT_EQ(name(promote_types(a, b)), expected["promotion"][position(a)][position(b)].text)
+          << a << " with " << b;
     }
+  }
+}
+
+// Kernels that were compiled before know these values.
+TEST(DType, EnumeratorsKeepTheirValues) {
+  int value = 0;
+  for (const DType dtype :
+       {kFloat64, kFloat32, kFloat16, kBFloat16, kInt64, kInt32, kUInt8, kBool, kInt16, kInt8}) {
+    EXPECT_EQ(static_cast<int>(dtype), value++) << dtype;
   }
 }
 

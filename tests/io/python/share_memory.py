@@ -60,7 +60,8 @@ def expect(got, expected):
 
 
 before = halfgrad.allocated()
-dtypes = ["float64", "float32", "float16", "bfloat16", "int64", "int32", "uint8", "bool"]
+dtypes = ["float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8",
+          "bool"]
 for index, dtype in enumerate(dtypes):
     if not hasattr(package, dtype):
         print(f"{package.__name__} has no {dtype}")
