@@ -12,8 +12,7 @@ void FormulaOptimizer::check_options(const ParamGroup& group) const {
 bool FormulaOptimizer::add_step_counts(const ParamGroup& group, const detail::GroupOptions* options,
                                        std::vector<detail::StepCount>& counts, Array&) {
   for (const Tensor& param : detail::params_with_gradient(group)) {
-    counts.push_back(
-        {detail::step_count(state(param), param).data_as<float>(), options, nullptr});
+    counts.push_back({detail::step_count(state(param), param).data_as<float>(), options, nullptr});
   }
   return true;
 }

@@ -80,6 +80,28 @@ TEST_P(PendingUnscalesInGraphs, FollowACapturedBackwardPass) {
   }
 }
 
+// Eager code may change the gradients of a replay.
+TEST_P(PendingUnscalesInGraphs, FollowAnEagerWriteToACapturedGradient) {
+  const GivenCalls calls{"write, step", [](GivenGradients& t) {
+                           for (const Tensor& each : t.defined_gradients()) each.mul_(Scalar(3));
+                           t.optimizer->step();
+                         }};
+  const std::vector<Shape> shapes = {{40}, {3, 5}};
+  GivenGradients eager(pass_cases()[0], shapes, device(), kNoScaler),
+      captured(pass_cases()[0], shapes, device(), kNoScaler);
+  const std::vector<Tensor> values = draw_values(shapes, 1, device());
+  captured.backward(values, Kept::mixed);
+  Graph graph(device());
+  graph.capture([&] { captured.backward(values, Kept::mixed); });
+  for (int step = 0; step < 3; ++step) {
+    eager.backward(values, Kept::mixed);
+    graph.replay();
+    calls.run(eager);
+    calls.run(captured);
+    ASSERT_EQ(eager.state(), captured.state()) << step;
+  }
+}
+
 // The replay makes a whole step of the same training, and changes the scale.
 TEST_P(PendingUnscalesInGraphs, AreSettledBeforeAReplay) {
   if (device().is_cpu()) GTEST_SKIP() << "a replay would call the scaler between its calls";
