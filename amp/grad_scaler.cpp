@@ -174,8 +174,7 @@ StepOutcome GradScaler::step(optim::Optimizer& optimizer, const std::function<Te
   try {
     found_inf = begin_step(optimizer, gradients, stage);
     if (const auto pass = find_state(optimizer)->pass) {
-      control.factors = &pass->factors();
-      control.is_counted = finish_unscale(optimizer, gradients, *pass);
+      if (finish_unscale(optimizer, gradients, *pass)) control.counted_on = state_.scale.device();
     }
     optimizer.step(control);
   } catch (...) {
@@ -183,7 +182,7 @@ StepOutcome GradScaler::step(optim::Optimizer& optimizer, const std::function<Te
     throw;
   }
   detail::mark_unscaled(known);
-  if (!control.is_counted) {
+  if (!control.counted_on) {
     detail::count_step(found_inf, state_.counters.select(0, detail::ScaleState::skipped_steps),
                        state_.counters.select(0, detail::ScaleState::steps));
   }

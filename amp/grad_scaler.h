@@ -106,8 +106,8 @@ class GradScaler {
   std::vector<Tensor> scale(const std::vector<Tensor>& outputs);
 
   /// Divides the optimizer's gradients by the scale, in place. Once an iteration, before step().
-  /// Gradients that are still in 16 bits (autograd/graph/narrow_gradient.h) are divided when
-  /// something looks at them, or by step(). Without any gradient it does nothing. Throws
+  /// Gradients that nothing has looked at (autograd/graph/narrow_gradient.h) are divided when
+  /// something does, or by step(). Without any gradient it does nothing. Throws
   /// std::invalid_argument for float16 gradients of parameters without MasterWeights, before any is
   /// changed. After an exception it may be called again.
   void unscale_(optim::Optimizer& optimizer);
@@ -134,9 +134,9 @@ class GradScaler {
   /// optimizer in the iteration, and no more than 571 parameters on a GPU. Otherwise the calls
   /// above are made. Throws what they throw; std::invalid_argument if max_norm is NaN.
   ///
-  /// If all gradients are still in 16 bits, the calls above take the same two passes, and update()
-  /// a launch of one thread. For such gradients the optimizer's pass also keeps a 16-bit copy of
-  /// each weight that autocast cast, so that the next region casts nothing. Autocast uses it while
+  /// If nothing has looked at a gradient, the calls above take the same two passes, and update() a
+  /// launch of one thread. The optimizer's pass also keeps a 16-bit copy of each weight that
+  /// autocast cast, so that the next region casts nothing. Autocast uses it while
   /// nothing else has written the weight: not after ops in place, Array::copy_ or fill_, and never
   /// again once data_ptr(), accessor(), DLPack or NumPy has handed out the address. Only a write
   /// through the address that array().data() returns is not seen: follow it by
@@ -206,7 +206,7 @@ class GradScaler {
     std::shared_ptr<detail::UnscalePass> pass{};  // null if unscale_() did not wait
   };
 
-  // Gradients that two passes accept: all contiguous float32 ones, or those kept in 16 bits.
+  // Gradients that two passes accept: all contiguous float32 ones, or narrow ones.
   enum class Accepted : std::uint8_t { all, narrow };
 
   void initialize(Device device);

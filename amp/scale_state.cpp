@@ -21,8 +21,7 @@ ScaleState::ScaleState(const amp::LossScale& first, Device device)
       growth_tracker(Array::empty({}, kInt, device)),
       bad_steps(Array::empty({}, kInt, device)),
       event(Array::empty({}, kInt, device)),
-      counters(Array::full({kCounters}, 0, kLong, device)),
-      ticket(Array::full({}, 0, kInt, device)) {
+      counters(Array::full({kCounters}, 0, kLong, device)) {
   set(first);
 }
 

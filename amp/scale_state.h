@@ -33,7 +33,6 @@ struct ScaleState {
   Array bad_steps;       ///< int32, 0-dim: bad steps in a row, counted up to the hysteresis
   Array event;           ///< int32, 0-dim: amp::ScaleEvent of the last update
   Array counters;        ///< int64 [kCounters]
-  Array ticket;          ///< int32, 0-dim: 0 between kernels; see multi_tensor_norm()
 };
 
 /// amp::next() on the device. The iteration was bad if any of `found_infs` is not 0; NaN is not 0.

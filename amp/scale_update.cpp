@@ -148,7 +148,7 @@ bool detail::run_step_pass(const StepGradients& gradients, const StepParts& part
                                        .counters = state.counters.data_as<std::int64_t>(),
                                        .optimizer_skipped_steps = skipped_steps};
   const auto* const inv_scale = state.inv_scale.data_as<float>();
-  if (!multi_tensor_norm(Squares(), gradients, inv_scale, state.ticket, finish)) return false;
+  if (!multi_tensor_norm(Squares(), gradients, inv_scale, finish)) return false;
   if (parts.updates_scale) state.scale.storage()->bump_version();  // as update_scale() does
   return true;
 }

@@ -84,7 +84,7 @@ std::optional<StepOutcome> GradScaler::step_in_two_passes(optim::Optimizer& opti
                                     .found_inf = &figures.found_inf,
                                     .clip = &clip,
                                     .factors = &figures.factors,
-                                    .is_counted = true});
+                                    .counted_on = device});
   detail::mark_unscaled(known);
   return StepOutcome(figures.found_inf, std::nullopt,
                      parts.max_norm ? Tensor(figures.total_norm) : Tensor());

@@ -7,7 +7,7 @@
 #include <halfgrad/amp/scale_state.h>
 #include <halfgrad/amp/step_parts.h>
 #include <halfgrad/core/engines/multi_tensor_norm.h>
-#include <halfgrad/core/math/math.h>
+#include <halfgrad/optim/norm_pass.h>
 #include <halfgrad/optim/step_count.h>
 
 /// The first of the two passes that end an iteration: it reads every gradient once and computes all
@@ -60,7 +60,7 @@ struct FinishStep {
     *found_inf = nonfinite ? 1 : 0;
     const bool unscales = unscales_skipped || !nonfinite;
     factors[0] = unscales ? before.inv_scale : 1;
-    factors[1] = unscales && clips ? clip_coefficient(norm) : 1;
+    factors[1] = unscales && clips ? clip_coefficient(max_norm, norm) : 1;
     if (counts_step) {
       ++counters[nonfinite ? ScaleState::skipped_steps : ScaleState::steps];
       if (nonfinite) ++*optimizer_skipped_steps;
@@ -69,12 +69,6 @@ struct FinishStep {
   }
   HG_HD void each(const StepCount& count, bool nonfinite) const {
     if (counts_step && !nonfinite) count.advance();
-  }
-
- private:
-  // As nn::utils::clip_grads_with_norm_() computes it, in float.
-  HG_HD float clip_coefficient(float norm) const {
-    return math::minimum(max_norm / (norm + 1e-6F), 1.0F);
   }
 };
 

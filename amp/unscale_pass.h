@@ -1,10 +1,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include <halfgrad/amp/scale_state.h>
+#include <halfgrad/amp/step_parts.h>
 #include <halfgrad/autograd/graph/pending_unscale.h>
 #include <halfgrad/optim/step_count.h>
 
@@ -21,12 +23,16 @@ class UnscalePass final : public PendingUnscale {
   /// false, and does nothing, if the pass has run or belongs to another stream.
   bool run_and_count(const std::vector<StepCount>& counts, const Array& optimizer_skipped_steps);
 
+  const Array& found_inf() const { return found_inf_; }  ///< as factors(); 0-dim
+
  private:
-  void compute() override;
-  void run(const std::vector<StepCount>& counts, const Array& optimizer_skipped_steps);
+  void compute_from(const std::vector<Array>& elements, std::optional<double> max_norm) override;
+  void run(const std::vector<Array>& elements, const StepParts& parts,
+           const std::vector<StepCount>& counts, const Array& optimizer_skipped_steps);
 
   ScaleState state_;
   amp::GradScalerOptions options_;
+  Array found_inf_;
 };
 
 /// Makes the pass for these gradients if all are narrow, on the device of the scale, and fit in one

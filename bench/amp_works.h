@@ -46,6 +46,7 @@ struct AmpStepOptions {
   bool scales_loss = true;
   bool fused = false;       ///< FusedMLP, with its loss, instead of Sequential
   bool four_calls = false;  ///< unscale_, clip_grad_norm_, step, update instead of step_and_update
+  bool half_batch = false;  ///< a batch that is fp16 already
 };
 
 /// A model, its optimizer and scaler, and a batch that stays on the device.
@@ -70,6 +71,7 @@ class AmpStep {
     module_.to(device);
     optimizer_.emplace(module_.parameters(), optim::AdamArguments{.lr = 1e-3});
     x_ = randn({work.batch, work.sizes.front()}).to(device);
+    if (options.half_batch) x_ = x_.to(kHalf);
     y_ = randint(work.sizes.back(), {work.batch}).to(device);
   }
 

@@ -14,6 +14,8 @@
 //   bench_count_step W64x14 3 --fused --graph    # the same with FusedMLP
 //   bench_count_step W64x14 3 --batch 512        # with another batch
 //   bench_count_step S 3 --four-calls            # unscale_, clip_grad_norm_, step, update
+//   bench_count_step S 3 --no-scaler             # clip_grad_norm_, step
+//   bench_count_step S 3 --half-batch            # a batch that is fp16 already
 int main(int argc, char** argv) {
   using namespace halfgrad;
   const std::string name = argc > 2 ? argv[1] : "";
@@ -27,7 +29,12 @@ int main(int argc, char** argv) {
     if (batch != options.end() && batch + 1 != options.end()) work.batch = std::stoll(*(batch + 1));
     const int steps = std::atoi(argv[2]);
     const Device device(kCUDA);
-    bench::AmpStep step(work, {.fused = has("--fused"), .four_calls = has("--four-calls")}, device);
+    bench::AmpStep step(work,
+                        {.scales_loss = !has("--no-scaler"),
+                         .fused = has("--fused"),
+                         .four_calls = has("--four-calls"),
+                         .half_batch = has("--half-batch")},
+                        device);
     std::cout << step.parameters() << " parameters\n";
     if (has("--graph")) {
       step.run();
@@ -41,6 +48,6 @@ int main(int argc, char** argv) {
     return 0;
   }
   std::cerr << "bench_count_step: expected a work, a number of steps and perhaps --fused, --graph, "
-               "--four-calls, --batch N\n";
+               "--four-calls, --no-scaler, --half-batch, --batch N\n";
   return 1;
 }

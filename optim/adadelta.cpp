@@ -6,7 +6,6 @@
 #include <halfgrad/core/math/math.h>
 #include <halfgrad/optim/check_option.h>
 #include <halfgrad/optim/formula_update.h>
-#include <halfgrad/optim/usual_options.h>
 
 namespace halfgrad::optim {
 namespace {
@@ -42,17 +41,17 @@ ParamGroup to_group(const AdadeltaArguments& options) {
 }  // namespace
 
 Adadelta::Adadelta(std::vector<Tensor> params, const AdadeltaArguments& options)
-    : Optimizer("Adadelta", to_group(options)) {
+    : FormulaOptimizer("Adadelta", to_group(options)) {
   add_params(std::move(params));
 }
 
 Adadelta::Adadelta(std::vector<ParamGroup> groups, const AdadeltaArguments& options)
-    : Optimizer("Adadelta", to_group(options)) {
+    : FormulaOptimizer("Adadelta", to_group(options)) {
   add_param_groups(std::move(groups));
 }
 
 void Adadelta::check_options(const ParamGroup& group) const {
-  detail::check_usual_options(name(), group);
+  FormulaOptimizer::check_options(group);
   const double rho = group.rho.value();
   detail::check_option(rho >= 0 && rho <= 1, name(), "rho in [0, 1]", rho);
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <halfgrad/core/plain_names.h>
-#include <halfgrad/optim/optimizer.h>
+#include <halfgrad/optim/formula_optimizer.h>
 
 namespace halfgrad::optim {
 
@@ -27,7 +27,7 @@ HALFGRAD_PLAIN_NAME(AdadeltaOptions, AdadeltaArguments)
 ///     p = p - lr * d
 ///
 /// The state of a parameter is "step", "square_avg" (v) and "acc_delta" (u).
-class Adadelta : public Optimizer {
+class Adadelta : public FormulaOptimizer {
  public:
   /// Throws std::invalid_argument if rho is outside [0, 1] or another option is negative or NaN,
   /// and as add_param_group().

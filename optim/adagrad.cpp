@@ -6,7 +6,6 @@
 #include <halfgrad/core/math/math.h>
 #include <halfgrad/optim/check_option.h>
 #include <halfgrad/optim/formula_update.h>
-#include <halfgrad/optim/usual_options.h>
 
 namespace halfgrad::optim {
 namespace {
@@ -18,7 +17,7 @@ struct AdagradFormula {
   double lr;
 
   HG_HD static AdagradFormula make(const detail::GroupOptions& options, double t) {
-    return {options, options.lr / (1 + (t - 1) * options.lr_decay)};
+    return {options, options.lr / math::multiply_add(t - 1, options.lr_decay, 1.0)};
   }
 
   template <class T>
@@ -41,17 +40,17 @@ ParamGroup to_group(const AdagradArguments& options) {
 }  // namespace
 
 Adagrad::Adagrad(std::vector<Tensor> params, const AdagradArguments& options)
-    : Optimizer("Adagrad", to_group(options)) {
+    : FormulaOptimizer("Adagrad", to_group(options)) {
   add_params(std::move(params));
 }
 
 Adagrad::Adagrad(std::vector<ParamGroup> groups, const AdagradArguments& options)
-    : Optimizer("Adagrad", to_group(options)) {
+    : FormulaOptimizer("Adagrad", to_group(options)) {
   add_param_groups(std::move(groups));
 }
 
 void Adagrad::check_options(const ParamGroup& group) const {
-  detail::check_usual_options(name(), group);
+  FormulaOptimizer::check_options(group);
   detail::check_option(group.lr_decay >= 0, name(), "lr_decay >= 0", group.lr_decay.value());
   detail::check_option(group.initial_accumulator_value >= 0, name(),
                        "initial_accumulator_value >= 0", group.initial_accumulator_value.value());

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <halfgrad/core/plain_names.h>
-#include <halfgrad/optim/optimizer.h>
+#include <halfgrad/optim/formula_optimizer.h>
 
 namespace halfgrad::optim {
 
@@ -26,7 +26,7 @@ HALFGRAD_PLAIN_NAME(AdagradOptions, AdagradArguments)
 ///     p = p - lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps)
 ///
 /// t counts the parameter's own updates. The state of a parameter is "step" (t) and "sum" (s).
-class Adagrad : public Optimizer {
+class Adagrad : public FormulaOptimizer {
  public:
   /// Throws std::invalid_argument if an option is negative or NaN, and as add_param_group().
   explicit Adagrad(std::vector<Tensor> params, const AdagradArguments& options = {});

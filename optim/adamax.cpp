@@ -6,7 +6,6 @@
 
 #include <halfgrad/core/math/math.h>
 #include <halfgrad/optim/formula_update.h>
-#include <halfgrad/optim/usual_options.h>
 
 namespace halfgrad::optim {
 namespace {
@@ -41,17 +40,13 @@ ParamGroup to_group(const AdamaxArguments& options) {
 }  // namespace
 
 Adamax::Adamax(std::vector<Tensor> params, const AdamaxArguments& options)
-    : Optimizer("Adamax", to_group(options)) {
+    : FormulaOptimizer("Adamax", to_group(options)) {
   add_params(std::move(params));
 }
 
 Adamax::Adamax(std::vector<ParamGroup> groups, const AdamaxArguments& options)
-    : Optimizer("Adamax", to_group(options)) {
+    : FormulaOptimizer("Adamax", to_group(options)) {
   add_param_groups(std::move(groups));
-}
-
-void Adamax::check_options(const ParamGroup& group) const {
-  detail::check_usual_options(name(), group);
 }
 
 std::vector<StateEntry> Adamax::state_entries(const ParamGroup&) const {

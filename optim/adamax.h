@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <halfgrad/core/plain_names.h>
-#include <halfgrad/optim/optimizer.h>
+#include <halfgrad/optim/formula_optimizer.h>
 
 namespace halfgrad::optim {
 
@@ -27,7 +27,7 @@ HALFGRAD_PLAIN_NAME(AdamaxOptions, AdamaxArguments)
 ///
 /// t counts the parameter's own updates. The state of a parameter is "step" (t), "exp_avg" (m) and
 /// "exp_inf" (u).
-class Adamax : public Optimizer {
+class Adamax : public FormulaOptimizer {
  public:
   /// Throws std::invalid_argument if a beta is outside [0, 1) or another option is negative or NaN,
   /// and as add_param_group().
@@ -38,7 +38,6 @@ class Adamax : public Optimizer {
       : Adamax(std::move(params), AdamaxArguments{.lr = lr}) {}
 
  private:
-  void check_options(const ParamGroup& group) const override;
   std::vector<StateEntry> state_entries(const ParamGroup& group) const override;
   void update(const ParamGroup& group, const detail::GroupOptions* options,
               const StepControl& control) override;

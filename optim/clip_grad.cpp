@@ -13,6 +13,7 @@
 #include <halfgrad/core/engines/multi_tensor.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/math/math.h>
+#include <halfgrad/optim/norm_pass.h>
 
 namespace halfgrad::nn::utils {
 namespace {
@@ -30,7 +31,7 @@ struct ClipCoefficient {
 
   template <class T>
   HG_HD T operator()(T total_norm) const {
-    return math::minimum(T(max_norm) / (total_norm + T(1e-6)), T(1));
+    return detail::clip_coefficient(T(max_norm), total_norm);
   }
 };
 
@@ -110,6 +111,7 @@ bool clip_pending(const std::vector<Tensor>& gradients, double max_norm, const T
 Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type,
                       bool error_if_nonfinite) {
   if (tensors.empty()) return Tensor(Array::full({}, 0, DType::f32));
+  if (norm_type == 2) detail::defer_norm(tensors);
   const Tensor pending = norm_type == 2 ? detail::pending_norm_of(tensors) : Tensor();
   if (pending.defined()) {
     if (error_if_nonfinite) expect_finite(pending, "get_total_norm");

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
 #include <vector>
 
 #include <halfgrad/optim/parameter_update.h>
@@ -65,47 +64,15 @@ struct FormulaUpdate {
 /// Adds one to each step count, unless the step is skipped.
 void count_steps(const std::vector<const Array*>& steps, const optim::StepControl& control);
 
-/// Updates of a group, each on the parameter or on its master. They know no StepControl::clip: for
-/// an optimizer whose prepare_counted_step() returns false.
-template <class Update, std::size_t kMoments>
-class ListUpdates {
- public:
-  void add(const Tensor& param, const optim::ParamState& state, const Update& update,
-           const std::array<const Array*, kMoments>& moments) {
-    const Array* const weight = &param.array();
-    const Array* const gradient = &param.grad().array();
-    const auto master = state.find(kMaster);
-    std::apply(
-        [&](const auto*... moment) {
-          if (master == state.end()) {
-            plain_.push_back({update, {weight, gradient, moment...}});
-          } else {
-            auto* const overflows = state.at(kOverflows).template data_as<std::int64_t>();
-            mastered_.push_back({{update, overflow_limit(param.dtype()), overflows},
-                                 {weight, gradient, &master->second, moment...}});
-          }
-        },
-        moments);
-  }
-
-  void run(const optim::StepControl& control) const {
-    update_parameters(plain_, control);
-    update_parameters(mastered_, control);
-  }
-
- private:
-  std::vector<TensorUpdate<Update, kMoments + 2>> plain_;
-  std::vector<TensorUpdate<ForMaster<Update>, kMoments + 3>> mastered_;
-};
-
-/// Counts the step of each parameter that has a gradient, and updates it by `Formula`. `names` are
+/// Counts the step of each parameter that has a gradient, unless it is counted, and updates it by
+/// `Formula`. `names` are
 /// the moments in the order of the formula; new ones are `initial`.
 template <class Formula, std::size_t kMoments>
 void update_by(optim::Optimizer& optimizer, const optim::ParamGroup& group,
                const GroupOptions* options, const optim::StepControl& control,
                const std::array<const char*, kMoments>& names, double initial = 0) {
   std::vector<const Array*> steps;
-  ListUpdates<FormulaUpdate<Formula>, kMoments> updates;
+  ParameterUpdates<FormulaUpdate<Formula>, kMoments> updates(control);
   for (const Tensor& param : params_with_gradient(group)) {
     optim::ParamState& state = optimizer.state(param);
     steps.push_back(&step_count(state, param));
@@ -114,8 +81,8 @@ void update_by(optim::Optimizer& optimizer, const optim::ParamGroup& group,
       moments[i] = &moment(state, names[i], param, initial);
     updates.add(param, state, {options, steps.back()->data_as<float>()}, moments);
   }
-  count_steps(steps, control);
-  updates.run(control);
+  if (control.corrections == nullptr) count_steps(steps, control);
+  updates.run();
 }
 
 }  // namespace halfgrad::detail

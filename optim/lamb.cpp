@@ -128,11 +128,12 @@ void LAMB::update(const ParamGroup& group, const detail::GroupOptions* options,
   detail::store_norms(norms, normed, 2);
 
   const double* next = norms.data_as<double>();
-  detail::ListUpdates<LAMBUpdate, 1> updates;
+  const StepControl unscaled{.found_inf = control.found_inf};  // the gradients are by now
+  detail::ParameterUpdates<LAMBUpdate, 1> updates(unscaled);
   for (std::size_t i = 0; i < params.size(); ++i, next += 2) {
     updates.add(params[i], state(params[i]), {options, next}, {&operands[i].r});
   }
-  updates.run({.found_inf = control.found_inf});  // the gradients are unscaled already
+  updates.run();
 }
 
 }  // namespace halfgrad::optim

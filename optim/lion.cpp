@@ -5,7 +5,6 @@
 
 #include <halfgrad/core/math/math.h>
 #include <halfgrad/optim/formula_update.h>
-#include <halfgrad/optim/usual_options.h>
 
 namespace halfgrad::optim {
 namespace {
@@ -39,17 +38,13 @@ ParamGroup to_group(const LionArguments& options) {
 }  // namespace
 
 Lion::Lion(std::vector<Tensor> params, const LionArguments& options)
-    : Optimizer("Lion", to_group(options)) {
+    : FormulaOptimizer("Lion", to_group(options)) {
   add_params(std::move(params));
 }
 
 Lion::Lion(std::vector<ParamGroup> groups, const LionArguments& options)
-    : Optimizer("Lion", to_group(options)) {
+    : FormulaOptimizer("Lion", to_group(options)) {
   add_param_groups(std::move(groups));
-}
-
-void Lion::check_options(const ParamGroup& group) const {
-  detail::check_usual_options(name(), group);
 }
 
 std::vector<StateEntry> Lion::state_entries(const ParamGroup&) const {

@@ -6,19 +6,14 @@
 namespace halfgrad::detail {
 
 /// A StepControl in the memory of `device`: the given control's arrays if they are there, else
-/// copies. Factors belong to gradients of their own device only.
+/// copies.
 class LocalControl {
  public:
   LocalControl(Device device, const optim::StepControl& control)
-      : inv_scale_(on(device, control.inv_scale)), found_inf_(on(device, control.found_inf)) {
-    const Array* const factors = control.factors;
-    if (factors != nullptr && factors->device() == device) factors_ = *factors;
-  }
+      : inv_scale_(on(device, control.inv_scale)), found_inf_(on(device, control.found_inf)) {}
 
   optim::StepControl control() const {
-    return {.inv_scale = address(inv_scale_),
-            .found_inf = address(found_inf_),
-            .factors = address(factors_)};
+    return {.inv_scale = address(inv_scale_), .found_inf = address(found_inf_)};
   }
 
  private:
@@ -27,7 +22,7 @@ class LocalControl {
   }
   static const Array* address(const Array& array) { return array.defined() ? &array : nullptr; }
 
-  Array inv_scale_, found_inf_, factors_;
+  Array inv_scale_, found_inf_;
 };
 
 }  // namespace halfgrad::detail

@@ -162,12 +162,13 @@ void Muon::update(const ParamGroup& group, const detail::GroupOptions* options,
   detail::update_parameters(momenta, control);
   for (MuonOperands& o : operands) o.u = orthogonalized(o.u, group.eps.value());
 
-  detail::ListUpdates<MuonUpdate, 1> updates;
+  const StepControl unscaled{.found_inf = control.found_inf};  // the gradients are by now
+  detail::ParameterUpdates<MuonUpdate, 1> updates(unscaled);
   for (std::size_t i = 0; i < params.size(); ++i) {
     updates.add(params[i], state(params[i]), {options, rate_factor(params[i].sizes())},
                 {&operands[i].u});
   }
-  updates.run({.found_inf = control.found_inf});  // the gradients are unscaled already
+  updates.run();
 }
 
 }  // namespace halfgrad::optim

@@ -111,7 +111,7 @@ std::vector<StateEntry> NAdam::state_entries(const ParamGroup&) const {
 void NAdam::update(const ParamGroup& group, const detail::GroupOptions* options,
                    const StepControl& control) {
   std::vector<detail::TensorUpdate<CountUpdate, 2>> counts;
-  detail::ListUpdates<NAdamUpdate, 2> updates;
+  detail::ParameterUpdates<NAdamUpdate, 2> updates(control);
   for (const Tensor& param : detail::params_with_gradient(group)) {
     ParamState& moments = state(param);
     const Array& step = detail::step_count(moments, param);
@@ -123,7 +123,7 @@ void NAdam::update(const ParamGroup& group, const detail::GroupOptions* options,
                  &detail::moment(moments, "exp_avg_sq", param)});
   }
   detail::multi_tensor(counts, detail::skip_flag(control));
-  updates.run(control);
+  updates.run();
 }
 
 }  // namespace halfgrad::optim

@@ -53,14 +53,13 @@ struct StepControl {
   /// narrow (autograd/graph/narrow_gradient.h) stays so, and gets both factors when it is looked
   /// at.
   const Array* clip = nullptr;
-  /// Both factors, float32 [2], on one device; not null if `clip` is not. Without `clip`: factors
-  /// that unscale_() has given to the narrow gradients on that device (pending_unscale.h).
+  /// Both factors, float32 [2], on one device; not null if `clip` is not.
   const Array* factors = nullptr;
-  /// A GradScaler's kernel has advanced what prepare_counted_step() returned. All gradients are on
-  /// the device of `factors`. Always so with `clip`.
-  bool is_counted = false;
-  /// For an optimizer's update() of a step that is_counted: corrections of the group's StepCounts.
-  /// Null: update() counts the step.
+  /// A kernel has advanced what prepare_counted_step() returned. All gradients are on this device.
+  /// Always so with `clip`.
+  std::optional<Device> counted_on = {};
+  /// For an optimizer's update() of a counted step: corrections of the group's StepCounts. Null:
+  /// update() counts the step.
   const Array* corrections = nullptr;
 };
 
@@ -114,7 +113,7 @@ class Optimizer {
   /// Makes one update under a GradScaler's control. Throws std::invalid_argument as above.
   void step(const StepControl& control);
 
-  /// Prepares a step with StepControl::is_counted: stores in `counts` what the kernel that checks
+  /// Prepares a step with StepControl::counted_on: stores in `counts` what the kernel that checks
   /// the gradients has to advance, in the order of the parameters that have a gradient. All of them
   /// are on `device`. Returns false if this optimizer needs its own kernels for that, or has a
   /// pre-step hook, which might change gradients.
@@ -211,6 +210,8 @@ class Optimizer {
   using Hooks = std::map<std::uint64_t, StepHook>;
   HookHandle add_hook(const std::shared_ptr<Hooks>& hooks, StepHook hook);
   void run_hooks(const Hooks& hooks);
+  bool prepare_counts(Device device, std::vector<detail::StepCount>& counts);
+  StepControl control_of_gradients();
   void update_groups(const StepControl& control);
   void update_group(const ParamGroup& group, const detail::DeviceOptions& options,
                     const StepControl& control);

@@ -9,6 +9,7 @@
 #include <halfgrad/core/graph.h>
 #include <halfgrad/optim/count_step.h>
 #include <halfgrad/optim/local_control.h>
+#include <halfgrad/optim/norm_pass.h>
 #include <halfgrad/optim/shared_gradients.h>
 
 namespace halfgrad::optim {
@@ -60,7 +61,7 @@ std::optional<Tensor> Optimizer::run_step(const std::function<Tensor()>& closure
     loss = closure();
   }
   refuse_scaled(parameters());
-  update_groups({});
+  update_groups(control_of_gradients());
   return loss;
 }
 
@@ -78,7 +79,12 @@ bool Optimizer::add_step_counts(const ParamGroup&, const detail::GroupOptions*,
 }
 
 bool Optimizer::prepare_counted_step(Device device, std::vector<detail::StepCount>& counts) {
-  if (!pre_hooks_->empty()) return false;
+  if (!pre_hooks_->empty() || !prepare_counts(device, counts)) return false;
+  keep_skipped_steps_on(device);
+  return true;
+}
+
+bool Optimizer::prepare_counts(Device device, std::vector<detail::StepCount>& counts) {
   options_.resize(groups_.size());
   Graph::before_replay([this] { send_options(); });
   corrections_.assign(groups_.size(), Array());
@@ -87,8 +93,21 @@ bool Optimizer::prepare_counted_step(Device device, std::vector<detail::StepCoun
     const detail::GroupOptions* const options = options_[i].data(device);
     if (!add_step_counts(groups_[i], options, counts, corrections_[i])) return false;
   }
-  keep_skipped_steps_on(device);
   return true;
+}
+
+// The control of a step without a GradScaler. If clip_grad_norm_() waits, its pass counts the step.
+StepControl Optimizer::control_of_gradients() {
+  std::vector<Tensor> gradients;
+  for (const Tensor& param : parameters()) {
+    if (param.grad().defined()) gradients.push_back(param.grad());
+  }
+  const auto pass = std::dynamic_pointer_cast<detail::NormPass>(detail::pending_pass_of(gradients));
+  if (pass == nullptr || pass->has_run()) return {};
+  const Device device = pass->factors().device();
+  std::vector<detail::StepCount> counts;
+  if (!prepare_counts(device, counts) || !pass->run_and_count(counts)) return {};
+  return {.counted_on = device};
 }
 
 void Optimizer::keep_skipped_steps_on(Device device) {
@@ -99,15 +118,15 @@ void Optimizer::keep_skipped_steps_on(Device device) {
 void Optimizer::update_groups(const StepControl& control) {
   refuse_integers(name_, parameters());
   ++steps_;
-  if (control.found_inf != nullptr && !control.is_counted) {
+  if (control.found_inf != nullptr && !control.counted_on) {
     keep_skipped_steps_on(control.found_inf->device());
     detail::count_step(*control.found_inf, skipped_steps_);
   }
   options_.resize(groups_.size());
-  if (!control.is_counted) Graph::before_replay([this] { send_options(); });
+  if (!control.counted_on) Graph::before_replay([this] { send_options(); });
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     StepControl of_group = control;
-    if (control.is_counted) of_group.corrections = &corrections_[i];
+    if (control.counted_on) of_group.corrections = &corrections_[i];
     update_group(groups_[i], options_[i], of_group);
   }
 }
@@ -116,8 +135,8 @@ void Optimizer::update_group(const ParamGroup& group, const detail::DeviceOption
                              const StepControl& control) {
   const std::vector<Device> devices = detail::devices_of(group.params);
   for (const Device device : devices) {
-    if (control.is_counted) {
-      if (device == control.factors->device()) update(group, options.data(device), control);
+    if (control.counted_on) {
+      if (device == *control.counted_on) update(group, options.data(device), control);
       continue;
     }
     const detail::LocalControl there(device, control);

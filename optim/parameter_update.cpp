@@ -4,10 +4,12 @@
 
 namespace halfgrad::detail {
 
-const Array* elements_to_read(const Tensor& gradient, const optim::StepControl& control) {
-  if (control.factors == nullptr) return nullptr;
-  return control.clip != nullptr ? narrow_elements(gradient)
-                                 : elements_before(gradient, *control.factors);
+GradientOperands operands_to_read(const Tensor& gradient, const optim::StepControl& control) {
+  if (control.clip != nullptr) {
+    const Array* const elements = narrow_elements(gradient);
+    return {elements, elements != nullptr ? control.factors : nullptr};
+  }
+  return control.inv_scale == nullptr ? narrow_operands(gradient) : GradientOperands{};
 }
 
 std::vector<Tensor> params_with_gradient(const optim::ParamGroup& group) {

@@ -6,7 +6,6 @@
 
 #include <halfgrad/core/math/math.h>
 #include <halfgrad/optim/formula_update.h>
-#include <halfgrad/optim/usual_options.h>
 
 namespace halfgrad::optim {
 namespace {
@@ -53,17 +52,13 @@ ParamGroup to_group(const RAdamArguments& options) {
 }  // namespace
 
 RAdam::RAdam(std::vector<Tensor> params, const RAdamArguments& options)
-    : Optimizer("RAdam", to_group(options)) {
+    : FormulaOptimizer("RAdam", to_group(options)) {
   add_params(std::move(params));
 }
 
 RAdam::RAdam(std::vector<ParamGroup> groups, const RAdamArguments& options)
-    : Optimizer("RAdam", to_group(options)) {
+    : FormulaOptimizer("RAdam", to_group(options)) {
   add_param_groups(std::move(groups));
-}
-
-void RAdam::check_options(const ParamGroup& group) const {
-  detail::check_usual_options(name(), group);
 }
 
 std::vector<StateEntry> RAdam::state_entries(const ParamGroup&) const {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <halfgrad/core/plain_names.h>
-#include <halfgrad/optim/optimizer.h>
+#include <halfgrad/optim/formula_optimizer.h>
 
 namespace halfgrad::optim {
 
@@ -33,7 +33,7 @@ HALFGRAD_PLAIN_NAME(RAdamOptions, RAdamArguments)
 /// With decoupled_weight_decay, p * (1 - lr * weight_decay) takes the place of p, and the gradient
 /// has no decay. t counts the parameter's own updates. The state of a parameter is "step" (t),
 /// "exp_avg" (m) and "exp_avg_sq" (v).
-class RAdam : public Optimizer {
+class RAdam : public FormulaOptimizer {
  public:
   /// Throws std::invalid_argument if a beta is outside [0, 1) or another option is negative or NaN,
   /// and as add_param_group().
@@ -44,7 +44,6 @@ class RAdam : public Optimizer {
       : RAdam(std::move(params), RAdamArguments{.lr = lr}) {}
 
  private:
-  void check_options(const ParamGroup& group) const override;
   std::vector<StateEntry> state_entries(const ParamGroup& group) const override;
   void update(const ParamGroup& group, const detail::GroupOptions* options,
               const StepControl& control) override;

@@ -6,7 +6,6 @@
 #include <halfgrad/core/math/math.h>
 #include <halfgrad/optim/check_option.h>
 #include <halfgrad/optim/formula_update.h>
-#include <halfgrad/optim/usual_options.h>
 
 namespace halfgrad::optim {
 namespace {
@@ -81,17 +80,17 @@ ParamGroup to_group(const RMSpropArguments& options) {
 }  // namespace
 
 RMSprop::RMSprop(std::vector<Tensor> params, const RMSpropArguments& options)
-    : Optimizer("RMSprop", to_group(options)) {
+    : FormulaOptimizer("RMSprop", to_group(options)) {
   add_params(std::move(params));
 }
 
 RMSprop::RMSprop(std::vector<ParamGroup> groups, const RMSpropArguments& options)
-    : Optimizer("RMSprop", to_group(options)) {
+    : FormulaOptimizer("RMSprop", to_group(options)) {
   add_param_groups(std::move(groups));
 }
 
 void RMSprop::check_options(const ParamGroup& group) const {
-  detail::check_usual_options(name(), group);
+  FormulaOptimizer::check_options(group);
   detail::check_option(group.alpha >= 0, name(), "alpha >= 0", group.alpha.value());
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <halfgrad/core/plain_names.h>
-#include <halfgrad/optim/optimizer.h>
+#include <halfgrad/optim/formula_optimizer.h>
 
 namespace halfgrad::optim {
 
@@ -33,7 +33,7 @@ HALFGRAD_PLAIN_NAME(RMSpropOptions, RMSpropArguments)
 /// The state of a parameter is "step", "square_avg" (v), with momentum "momentum_buffer" (b), and
 /// with centered "grad_avg" (a). Where rounding makes v - a^2 negative, it counts as 0; PyTorch's
 /// parameter becomes NaN.
-class RMSprop : public Optimizer {
+class RMSprop : public FormulaOptimizer {
  public:
   /// Throws std::invalid_argument if an option is negative or NaN, and as add_param_group().
   explicit RMSprop(std::vector<Tensor> params, const RMSpropArguments& options = {});

@@ -27,7 +27,11 @@ bool is_captured_elsewhere(Device device) {
          runtime::is_capturing(device.index(), current_stream(device).native());
 }
 
-// A later change of 16-bit elements that something else refers to would change the gradient.
+bool has_narrow_dtype(const Tensor& gradient) {
+  return is_reduced(gradient.dtype()) || gradient.dtype() == kFloat;
+}
+
+// A later change of elements that something else refers to would change the gradient.
 bool may_stay_narrow(const Tensor& gradient) {
   return gradient.impl().use_count() == 1 &&
          gradient.impl()->narrow->elements.storage().use_count() == 1;
@@ -84,7 +88,7 @@ void conform(Tensor& gradient, const Shape& sizes, DType dtype, Device device, c
 
 void conform_to_leaf(Tensor& gradient, const Array& leaf, bool may_stay_narrow, const char* op) {
   const bool stays_narrow = may_stay_narrow && !GradMode::is_enabled() && !is_narrow(gradient) &&
-                            leaf.dtype() == kFloat && is_reduced(gradient.dtype()) &&
+                            leaf.dtype() == kFloat && has_narrow_dtype(gradient) &&
                             gradient.is_contiguous() && !is_captured_elsewhere(gradient.device());
   conform(gradient, leaf.sizes(), stays_narrow ? gradient.dtype() : leaf.dtype(), leaf.device(),
           op);

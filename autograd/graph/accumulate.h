@@ -20,8 +20,8 @@ void refuse_nan(const char* op, std::span<const Tensor> gradients);
 /// errors.
 void conform(Tensor& gradient, const Shape& sizes, DType dtype, Device device, const char* op);
 
-/// Does the same for the gradient of a leaf. With `may_stay_narrow`, a 16-bit gradient of a float32
-/// leaf stays narrow (narrow_gradient.h), unless a graph is being created.
+/// Does the same for the gradient of a leaf. With `may_stay_narrow`, the gradient of a float32 leaf
+/// stays narrow (narrow_gradient.h), unless a graph is being created.
 void conform_to_leaf(Tensor& gradient, const Array& leaf, bool may_stay_narrow, const char* op);
 
 /// Adds `gradient` to the leaf's grad. Safe to call from several threads at once.

@@ -56,6 +56,16 @@ void record_streams(const NarrowGradient& narrow) {
   if (narrow.factors.defined()) narrow.factors.record_stream(stream);
 }
 
+void forget_narrow(TensorImpl& gradient) {
+  gradient.narrow.reset();
+  gradient.is_narrow.store(false, std::memory_order_release);
+}
+
+// Float32 elements without factors are the gradient.
+bool is_wide_already(const NarrowGradient& narrow) {
+  return narrow.elements.dtype() == kFloat && !narrow.factors.defined();
+}
+
 bool is_up_to_date(const TensorImpl& gradient) {
   return gradient.array.defined() && gradient.narrow->widened_at == Graph::replays();
 }
@@ -84,9 +94,15 @@ void widen(TensorImpl& gradient) {
   NarrowGradient& narrow = *gradient.narrow;
   const bool stays_narrow = narrow.is_captured && !Graph::is_capturing();
   if (stays_narrow && is_up_to_date(gradient)) return;
+  if (is_wide_already(narrow)) {
+    gradient.array = narrow.elements;
+    return forget_narrow(gradient);
+  }
   if (narrow.pending != nullptr) narrow.pending->settle();
   const bool scale_is_known = gradient.scale_version == narrow.elements.storage()->version();
-  if (!stays_narrow || !gradient.array.defined()) {
+  if (!stays_narrow && narrow.elements.dtype() == kFloat) {
+    gradient.array = narrow.elements;  // multiplied in place
+  } else if (!stays_narrow || !gradient.array.defined()) {
     gradient.array = Array::empty(narrow.elements.sizes(), kFloat, narrow.elements.device());
   }
   widen_into(gradient.array, narrow);
@@ -97,8 +113,7 @@ void widen(TensorImpl& gradient) {
   }
   const std::uint32_t version = gradient.array.storage()->version();
   gradient.scale_version = scale_is_known ? version : version + 1;
-  gradient.narrow.reset();
-  gradient.is_narrow.store(false, std::memory_order_release);
+  forget_narrow(gradient);
 }
 
 Tensor narrow_gradient(const Array& elements) {
@@ -126,6 +141,14 @@ const Array* elements_before(const Tensor& gradient, const Array& factors) {
                           narrow.factors.storage() != factors.storage() ||
                           (narrow.is_captured && is_up_to_date(*gradient.impl()));
   return is_changed ? nullptr : &narrow.elements;
+}
+
+GradientOperands narrow_operands(const Tensor& gradient) {
+  if (!is_narrow(gradient)) return {};
+  const NarrowGradient& narrow = *gradient.impl()->narrow;
+  if (narrow.is_captured && is_up_to_date(*gradient.impl())) return {};  // it may be changed
+  if (narrow.pending != nullptr) narrow.pending->settle();
+  return {&narrow.elements, narrow.factors.defined() ? &narrow.factors : nullptr};
 }
 
 DType gradient_dtype(const Tensor& gradient) {

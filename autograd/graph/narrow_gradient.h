@@ -5,12 +5,15 @@
 
 #include <halfgrad/autograd/tensor.h>
 
-/// A float32 gradient that is kept as the product left it, in 16 bits.
+/// A float32 gradient that is kept as the backward pass left it.
 ///
 /// The backward of a cast from float32 widens a 16-bit gradient. An optimizer that reads the
 /// gradient once can widen it in registers: it then moves 2 bytes an element instead of 2 + 4 + 4.
 /// So backward() gives a leaf the 16-bit elements, and Tensor::array() widens them when something
 /// looks at the gradient. To every caller it is a float32 tensor with the same bits.
+///
+/// unscale_() and clipping multiply such a gradient later, too: see `factors`. For their sake a
+/// gradient with float32 elements is also "narrow" until something looks at it.
 namespace halfgrad::detail {
 
 class PendingUnscale;
@@ -22,9 +25,9 @@ struct NarrowGradient {
   NarrowGradient& operator=(const NarrowGradient&) = delete;
 
   TensorImpl& gradient;
-  Array elements;  ///< 16-bit, contiguous; nothing else refers to its storage
+  Array elements;  ///< 16-bit or float32, contiguous; nothing else refers to its storage
   /// float32 [2] on the same device: widen() multiplies by the first, then by the second. Undefined
-  /// before unscale_() is called, or an optimizer has read the gradient.
+  /// before the gradient is unscaled or clipped.
   Array factors = {};
   std::shared_ptr<PendingUnscale> pending = {};  ///< computes the factors, unless it is null
   /// The backward pass was captured: each replay of the graph writes new elements.
@@ -32,15 +35,23 @@ struct NarrowGradient {
   std::uint64_t widened_at = 0;  ///< Graph::replays() when such a gradient was last widened
 };
 
-/// Returns a float32 gradient with these 16-bit elements.
+/// Returns a float32 gradient with these elements.
 Tensor narrow_gradient(const Array& elements);
 
-/// The 16-bit elements of a gradient, if nothing has changed it since; else null. Unlike
+/// The elements of a narrow gradient, if nothing has changed it since; else null. Unlike
 /// Tensor::array() this does not widen it.
 const Array* narrow_elements(const Tensor& gradient);
 
-/// The 16-bit elements of a gradient that widen() would multiply by these `factors`, else null.
+/// The elements of a gradient that widen() would multiply by these `factors`, else null.
 const Array* elements_before(const Tensor& gradient, const Array& factors);
+
+/// The operands of a pass that reads a gradient: elements, times both factors unless null.
+struct GradientOperands {
+  const Array* elements = nullptr;
+  const Array* factors = nullptr;
+};
+/// Returns the operands of a narrow gradient, after computing pending factors. Null for others.
+GradientOperands narrow_operands(const Tensor& gradient);
 
 /// True while `gradient` is narrow, with factors or without.
 bool is_narrow(const Tensor& gradient);

@@ -1,17 +1,26 @@
 #include <halfgrad/autograd/graph/pending_unscale.h>
 
 #include <stdexcept>
+#include <unordered_set>
 #include <utility>
 
 #include <halfgrad/autograd/graph/narrow_gradient.h>
 #include <halfgrad/core/fail.h>
+#include <halfgrad/core/graph.h>
 
 namespace halfgrad::detail {
+namespace {
+
+// A replay writes new elements, which nobody has unscaled.
+bool follows_replays(const Tensor& gradient) {
+  return gradient.impl()->narrow->is_captured && !Graph::is_capturing();
+}
+
+}  // namespace
 
 PendingUnscale::PendingUnscale(std::vector<Array> elements)
     : elements_(std::move(elements)),
       factors_(Array::empty({2}, kFloat, elements_[0].device())),
-      found_inf_(Array::empty({}, kFloat, elements_[0].device())),
       total_norm_(Array::empty({}, kFloat, elements_[0].device())),
       stream_(current_stream(elements_[0].device())) {
   for (const Array& of_gradient : elements_) storages_.push_back(of_gradient.storage().get());
@@ -48,17 +57,54 @@ bool PendingUnscale::give_norm() {
   return !std::exchange(norm_is_given_, true);
 }
 
-std::optional<double> PendingUnscale::final_max_norm() {
-  const std::lock_guard lock(mutex_);
-  has_run_ = true;
-  return max_norm_;
+bool PendingUnscale::settle_here(const Run& run) {
+  if (current_stream(factors_.device()) != stream_) return false;
+  return settle_by([&] { run_last(run); });
+}
+
+void PendingUnscale::compute() {
+  const Stream reader = current_stream(factors_.device());
+  {
+    const StreamScope scope(stream_);
+    run_last(
+        [this](const auto& elements, const auto& max_norm) { compute_from(elements, max_norm); });
+  }
+  if (reader != stream_) reader.wait_stream(stream_);
+}
+
+void PendingUnscale::run_last(const Run& run) {
+  std::optional<double> max_norm;
+  {
+    const std::lock_guard lock(mutex_);
+    has_run_ = true;  // from here on clip() comes too late
+    max_norm = max_norm_;
+  }
+  run(elements_, max_norm);
+  elements_.clear();
+}
+
+std::vector<Array> elements_for_pass(std::span<const Tensor> gradients) {
+  std::vector<Array> elements;
+  std::unordered_set<const Storage*> storages;
+  for (const Tensor& gradient : gradients) {
+    const Array* const stored = narrow_elements(gradient);
+    if (stored == nullptr || follows_replays(gradient)) return {};
+    if (!elements.empty() && stored->device() != elements[0].device()) return {};
+    if (!storages.insert(stored->storage().get()).second) return {};  // it is multiplied twice
+    elements.push_back(*stored);
+  }
+  return elements;
+}
+
+std::shared_ptr<PendingUnscale> pending_pass_of(std::span<const Tensor> gradients) {
+  if (gradients.empty() || !is_narrow(gradients[0])) return nullptr;
+  std::shared_ptr<PendingUnscale> pending = gradients[0].impl()->narrow->pending;
+  return pending != nullptr && pending->covers(gradients) ? pending : nullptr;
 }
 
 std::shared_ptr<PendingUnscale> pending_unscale_of(std::span<const Tensor> gradients) {
-  if (gradients.empty() || !is_narrow(gradients[0])) return nullptr;
-  std::shared_ptr<PendingUnscale> pending = gradients[0].impl()->narrow->pending;
-  if (pending == nullptr || pending->is_clipped() || !pending->covers(gradients)) return nullptr;
-  return pending;
+  std::shared_ptr<PendingUnscale> pending = pending_pass_of(gradients);
+  return pending != nullptr && !pending->is_clipped() ? pending : nullptr;
 }
 
 void set_pending_unscale(std::span<const Tensor> gradients,

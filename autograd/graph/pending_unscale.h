@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -14,11 +16,12 @@
 /// GradScaler::unscale_() and clip_grad_norm_() multiply every gradient by a factor that the device
 /// computes. If all gradients are narrow, both factors can wait until something looks at a
 /// gradient, or until the optimizer's pass multiplies by them in registers. One pass over the
-/// 16-bit elements computes the factors, with found_inf and the norm.
+/// elements computes the factors, with found_inf and the norm. Without a GradScaler the pass begins
+/// with clip_grad_norm_(), and the first factor is 1.
 namespace halfgrad::detail {
 
-/// The pass. It runs when something looks at a gradient, at the norm or at found_inf, and at the
-/// latest before the scale changes: see settle_deferred().
+/// The pass. It runs when something looks at a gradient or at the norm, and at the latest before
+/// the scale changes: see settle_deferred().
 class PendingUnscale : public Deferred {
  public:
   /// The elements of narrow gradients on one device.
@@ -26,7 +29,6 @@ class PendingUnscale : public Deferred {
 
   /// The results; settle() computes their elements. float32, on the gradients' device.
   const Array& factors() const { return factors_; }        ///< [2]: 1 / scale and that of clipping
-  const Array& found_inf() const { return found_inf_; }    ///< 0-dim
   const Array& total_norm() const { return total_norm_; }  ///< 0-dim, of the unscaled gradients
 
   /// The stream that was current when the pass was made: the pass runs there.
@@ -45,23 +47,34 @@ class PendingUnscale : public Deferred {
   bool give_norm();
 
  protected:
-  /// For compute(): the norm of clip(), if any. No other may be set from here on.
-  std::optional<double> final_max_norm();
-
-  const std::vector<Array>& elements() const { return elements_; }
-  void release_elements() { elements_.clear(); }
+  /// Computes the results from the elements, with the norm of clip(), if any.
+  using Run = std::function<void(const std::vector<Array>& elements, std::optional<double>)>;
+  /// Runs `run` now, in the place of compute(). Returns false, and does nothing, if the pass has
+  /// run or belongs to another stream.
+  bool settle_here(const Run& run);
 
  private:
+  /// Runs on stream().
+  virtual void compute_from(const std::vector<Array>& elements, std::optional<double> max_norm) = 0;
+  void compute() final;
+  void run_last(const Run& run);
+
   std::vector<Array> elements_;
   std::vector<const Storage*> storages_;  // compared, and never read
-  Array factors_, found_inf_, total_norm_;
+  Array factors_, total_norm_;
   Stream stream_;
   mutable std::mutex mutex_;  // guards what follows
   std::optional<double> max_norm_;
   bool has_run_ = false, norm_is_given_ = false;
 };
 
-/// Returns the pending unscale that covers exactly these gradients and is not clipped, or null.
+/// The elements of gradients that a pass may read later: all are narrow, different, on one device,
+/// and without factors. Empty for other gradients.
+std::vector<Array> elements_for_pass(std::span<const Tensor> gradients);
+
+/// Returns the pending unscale that covers exactly these gradients, or null.
+std::shared_ptr<PendingUnscale> pending_pass_of(std::span<const Tensor> gradients);
+/// The same, if clip() has not been called.
 std::shared_ptr<PendingUnscale> pending_unscale_of(std::span<const Tensor> gradients);
 
 /// Makes `pending` the unscaling of these gradients, which have its elements.

@@ -42,7 +42,7 @@ void multi_tensor_norm_on_cpu(const R& r,
   const auto count = static_cast<std::int64_t>(tensors.size());
   const Array norms = Array::empty({count}, DType::f32);
   float found_inf = 0;
-  const CheckedReduction<R> checked(r, *factor, &found_inf);
+  const CheckedReduction<R> checked(r, factor != nullptr ? *factor : 1, &found_inf);
   for (std::int64_t i = 0; i < count; ++i) {
     const Array& x = *tensors[static_cast<std::size_t>(i)].array;
     reduce_on_cpu<float>(checked, norms.select(0, i), x, kAllDims);
@@ -57,7 +57,7 @@ void multi_tensor_norm_on_cpu(const R& r,
 template <class R, class Finish>
 bool multi_tensor_norm_on_cuda(const R& r,
                                const std::vector<NormedTensor<typename Finish::Item>>& tensors,
-                               const float* factor, const Array& ticket, const Finish& finish);
+                               const float* factor, const Finish& finish);
 template <class Item>
 bool fits_multi_tensor_norm_on_cuda(std::span<const Array> tensors);
 
@@ -73,22 +73,23 @@ bool fits_multi_tensor_norm(std::span<const Array> tensors) {
 }
 
 /// Reduces each tensor times *factor by `r`, rounds the results to float32, and reduces those. The
-/// bits are those of multi_tensor_reduce() after a multiplication in place. Then calls, on the
-/// device,
+/// bits are those of multi_tensor_reduce() after a multiplication in place. A factor of null is 1.
+/// Then calls, on the device,
 ///
 ///   auto before = finish.before();                 // reads what once() will change
 ///   finish.once(float total, bool found_inf, before);
 ///   finish.each(item, found_inf);                  // for every tensor
 ///
 /// each on one thread, the last two in any order, where found_inf tells whether an element, not
-/// multiplied, is inf or NaN. `ticket` is an int32 of 0 on the device of the tensors, and 0 again
-/// afterwards. Returns false, and does nothing, if the list does not fit in one launch.
+/// multiplied, is inf or NaN. Returns false, and does nothing, if the list is empty or does not fit
+/// in one launch.
 template <class R, class Finish>
 bool multi_tensor_norm(const R& r, const std::vector<NormedTensor<typename Finish::Item>>& tensors,
-                       const float* factor, const Array& ticket, const Finish& finish) {
+                       const float* factor, const Finish& finish) {
+  if (tensors.empty()) return false;
   if constexpr (kWithCuda) {
-    if (ticket.device().is_cuda()) {
-      return multi_tensor_norm_on_cuda(r, tensors, factor, ticket, finish);
+    if (tensors[0].array->device().is_cuda()) {
+      return multi_tensor_norm_on_cuda(r, tensors, factor, finish);
     }
   }
   if constexpr (kWithCpu) multi_tensor_norm_on_cpu(r, tensors, factor, finish);

@@ -6,6 +6,7 @@
 
 #include <halfgrad/core/cuda/engines/multi_tensor_cuda.h>
 #include <halfgrad/core/cuda/engines/reduce_cuda.h>
+#include <halfgrad/core/cuda/engines/tickets.h>
 #include <halfgrad/core/engines/multi_tensor_norm.h>
 
 /// multi_tensor_norm on a GPU: each block reduces a chunk, and the last one to end does the rest.
@@ -13,11 +14,11 @@
 /// that is. Bounded by memory.
 namespace halfgrad::detail {
 
-/// Results of the chunks and of the blocks, and the number of blocks that have ended.
+/// Results of the chunks and of the blocks, and the counter that finds the last block.
 struct NormChunks {
   double* totals;
   int* nonfinite;
-  int* ticket;
+  unsigned* ticket;
 };
 
 /// Blocks of a long list take several chunks: each block waits for a ticket, which takes as long as
@@ -71,32 +72,21 @@ class NormedElements {
 
 /// Reduces the chunks of this block, every gridDim.x-th of all, and stores their results.
 template <class R, class Item>
-__device__ void reduce_norm_chunks(const R& r, const NormTable<Item>& table, const float* inv_scale,
+__device__ void reduce_norm_chunks(const R& r, const NormTable<Item>& table, const float* factor,
                                    const NormChunks& chunks) {
   const Group group(true);
+  const float by = factor != nullptr ? *factor : 1;
   bool nonfinite = false;
   for (unsigned chunk = blockIdx.x; chunk < table.blocks(); chunk += gridDim.x) {
     const NormedElements<Item> elements(table, chunk);
     Accumulator<float, R> accumulator(r);
-    nonfinite = elements.add_to(accumulator, *inv_scale) || nonfinite;
+    nonfinite = elements.add_to(accumulator, by) || nonfinite;
     const double total =
         group.combine(accumulator.total(), [&r](auto a, auto b) { return r.combine(a, b); });
     if (group.rank() == 0) chunks.totals[chunk] = total;
   }
   const bool of_block = __syncthreads_or(nonfinite) != 0;
   if (group.rank() == 0) chunks.nonfinite[blockIdx.x] = of_block;
-}
-
-/// True for the last block that gets here. It then sees what the others have stored.
-inline __device__ bool is_last_block(int* ticket) {
-  __shared__ bool is_last;
-  if (threadIdx.x == 0) {
-    __threadfence();
-    is_last = atomicAdd(ticket, 1) == static_cast<int>(gridDim.x) - 1;
-    __threadfence();
-  }
-  __syncthreads();
-  return is_last;
 }
 
 /// Combines the chunks of one tensor, on a warp, in the order of combine_chunks(): there a thread
@@ -138,7 +128,7 @@ __global__ void __launch_bounds__(kUpdateThreads)
               const int count, const NormChunks chunks) {
   __shared__ float norms[NormTable<typename Finish::Item>::kCapacity];
   reduce_norm_chunks(r, table, factor, chunks);
-  if (!is_last_block(chunks.ticket)) return;
+  if (!is_last_block(chunks.ticket, gridDim.x)) return;
 
   const auto before = finish.before();  // loaded while the chunks are added
   int nonfinite = 0;
@@ -164,10 +154,7 @@ __global__ void __launch_bounds__(kUpdateThreads)
   __syncthreads();
   if (thread >= kWarp) return;
   const float total = reduce_norms(r, norms, count);
-  if (thread == 0) {
-    finish.once(total, found_inf, before);
-    *chunks.ticket = 0;
-  }
+  if (thread == 0) finish.once(total, found_inf, before);
 }
 
 template <class Item>
@@ -183,7 +170,7 @@ bool fits_multi_tensor_norm_on_cuda(std::span<const Array> tensors) {
 template <class R, class Finish>
 bool multi_tensor_norm_on_cuda(const R& r,
                                const std::vector<NormedTensor<typename Finish::Item>>& tensors,
-                               const float* factor, const Array& ticket, const Finish& finish) {
+                               const float* factor, const Finish& finish) {
   NormTable<typename Finish::Item> table(nullptr);
   for (const auto& [array, item] : tensors) {
     const PackView view(*array, array->sizes());
@@ -192,11 +179,11 @@ bool multi_tensor_norm_on_cuda(const R& r,
   }
   const unsigned blocks = std::min(table.blocks(), kMostNormBlocks);
   if (blocks == 0) return false;
-  const Device device = ticket.device();
+  const Device device = tensors[0].array->device();
   const Array totals = Array::empty({table.blocks()}, DType::f64, device);
   const Array nonfinite = Array::empty({blocks}, DType::i32, device);
   const NormChunks chunks{totals.data_as<double>(), nonfinite.data_as<int>(),
-                          ticket.data_as<int>()};
+                          tickets_for(current_stream(device))};
   const Launch launch(device, "multi_tensor_norm", {table.size()});
   norm_pass<<<blocks, kUpdateThreads, 0, launch.stream()>>>(r, finish, table, factor,
                                                             static_cast<int>(table.size()), chunks);

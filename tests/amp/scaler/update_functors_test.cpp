@@ -113,7 +113,7 @@ TEST(UpdateFunctors, MastersCountOverflowsFromEveryThread) {
   for (const bool by_threads : {false, true}) {
     const ForMaster<Move> mastered{{}, 16, &counts[by_threads]};
     after[by_threads] =
-        updated(Unscaled<ForMaster<Move>>{mastered, &inv_scale}, operands, by_threads);
+        updated(Scaled<ForMaster<Move>>{mastered, &inv_scale, nullptr}, operands, by_threads);
   }
   // 2 + i - (i - 4) / 2 = 4 + i / 2 is at least 16 for 40 of the 64 values of i.
   EXPECT_EQ(counts[true], 40 * (kSize / 64) + (kSize % 64 - 24));

@@ -32,15 +32,18 @@ inline const GivenCalls kTwoCalls{"step", step_and_update_scale};
 
 // A scale that is no power of two shows every rounding.
 inline const GradScalerOptions kGivenOptions{.init_scale = 333.7, .growth_interval = 3};
+/// With this scaler the calls are those of a program without one.
+inline const GradScalerOptions kNoScaler{.enabled = false};
 using PrepareTraining = std::function<void(GivenGradients&)>;
 
 /// Runs the calls with gradients that have been looked at and with others, and compares every bit
 /// after each step.
 inline void expect_same_steps(const GivenCalls& calls, const PassCase& c, Kept kept, Device device,
+                              const GradScalerOptions& options,
                               const PrepareTraining& prepare = {}) {
-  SCOPED_TRACE(std::string(calls.name) + ", " + c.name);
-  GivenGradients looked(c, kGradientShapes, device, kGivenOptions),
-      waiting(c, kGradientShapes, device, kGivenOptions);
+  SCOPED_TRACE(std::string(calls.name) + ", " + c.name + (options.enabled ? "" : ", no scaler"));
+  GivenGradients looked(c, kGradientShapes, device, options),
+      waiting(c, kGradientShapes, device, options);
   for (int step = 0; step < 5; ++step) {
     SCOPED_TRACE("step " + std::to_string(step));
     std::vector<Tensor> values =
@@ -57,6 +60,13 @@ inline void expect_same_steps(const GivenCalls& calls, const PassCase& c, Kept k
     ASSERT_EQ(looked.scaler.state_dict(), waiting.scaler.state_dict());
     ASSERT_EQ(looked.gradients(), waiting.gradients());
   }
+}
+
+/// Does so with a scaler, and without.
+inline void expect_same_steps(const GivenCalls& calls, const PassCase& c, Kept kept, Device device,
+                              const PrepareTraining& prepare = {}) {
+  expect_same_steps(calls, c, kept, device, kGivenOptions, prepare);
+  expect_same_steps(calls, c, kept, device, kNoScaler, prepare);
 }
 
 }  // namespace halfgrad::amp

@@ -34,11 +34,23 @@ inline std::vector<PassCase> pass_cases() {
       {"adam", make<Adam>(AdamArguments{.lr = 0.01, .weight_decay = 0.1})},
       {"adam amsgrad", make<Adam>(AdamArguments{.lr = 0.01, .amsgrad = true, .maximize = true})},
       {"adamw", make<AdamW>(AdamWArguments{.lr = 0.01})},
+      {"rmsprop", make<RMSprop>(RMSpropArguments{.momentum = 0.9, .centered = true})},
+      {"adagrad", make<Adagrad>(AdagradArguments{.lr_decay = 0.1, .weight_decay = 0.1})},
+      {"adadelta", make<Adadelta>(AdadeltaArguments{.weight_decay = 0.1})},
+      {"adamax", make<Adamax>(AdamaxArguments{.lr = 0.01})},
+      {"radam", make<RAdam>(RAdamArguments{.lr = 0.01, .betas = {0.9, 0.5}})},
+      {"lion", make<Lion>(LionArguments{.lr = 0.01, .weight_decay = 0.1})},
   };
 }
 
-/// The dtype in which a backward pass leaves a gradient of a float32 parameter.
-enum class Kept { wide, half, bfloat16 };
+/// The dtype in which a backward pass leaves a gradient of a float32 parameter; mixed: every second
+/// one in float32, and the others in float16.
+enum class Kept { wide, half, bfloat16, mixed };
+
+inline DType dtype_of(Kept kept, std::size_t parameter) {
+  if (kept == Kept::mixed) kept = parameter % 2 == 1 ? Kept::wide : Kept::half;
+  return kept == Kept::half ? kHalf : kept == Kept::bfloat16 ? kBFloat16 : kFloat;
+}
 
 /// Parameters of several sizes, and what one way of making a step does to them.
 class GivenGradients {
@@ -62,7 +74,7 @@ class GivenGradients {
     Tensor loss = zeros({}, {.device = parameters[0].device()});
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (!values[i].defined()) continue;  // a parameter without a gradient
-      const DType dtype = kept == Kept::half ? kHalf : kept == Kept::bfloat16 ? kBFloat16 : kFloat;
+      const DType dtype = dtype_of(kept, i);
       loss = loss + (parameters[i].to(dtype) * values[i].to(dtype)).sum(kFloat);
     }
     scaler.scale(loss).backward();

@@ -14,15 +14,31 @@ namespace {
 class PendingUnscalesInGraphs : public OnDevice {};
 HALFGRAD_ON_DEVICES(PendingUnscalesInGraphs);
 
-TEST_P(PendingUnscalesInGraphs, AreCapturedByAGraph) {
+struct CallsInGraph {
+  GivenCalls calls;
+  GradScalerOptions options;
+  Kept kept;
+};
+
+std::vector<CallsInGraph> calls_in_graphs() {
+  std::vector<CallsInGraph> all;
   for (const GivenCalls& calls : {kFourCalls, kTwoCalls}) {
+    for (const GradScalerOptions& options : {kGivenOptions, kNoScaler}) {
+      for (const Kept kept : {Kept::half, Kept::mixed}) all.push_back({calls, options, kept});
+    }
+  }
+  return all;
+}
+
+TEST_P(PendingUnscalesInGraphs, AreCapturedByAGraph) {
+  for (const CallsInGraph& c : calls_in_graphs()) {
     const PassCase adam = pass_cases()[2];
-    GivenGradients eager(adam, kGradientShapes, device(), kGivenOptions),
-        captured(adam, kGradientShapes, device(), kGivenOptions);
+    GivenGradients eager(adam, kGradientShapes, device(), c.options),
+        captured(adam, kGradientShapes, device(), c.options);
     const std::vector<Tensor> values = draw_values(kGradientShapes, 1, device());
     const auto step = [&](GivenGradients& training) {
-      training.backward(values, Kept::half);
-      calls.run(training);
+      training.backward(values, c.kept);
+      c.calls.run(training);
     };
     step(eager);
     step(captured);
@@ -34,8 +50,8 @@ TEST_P(PendingUnscalesInGraphs, AreCapturedByAGraph) {
       if (replay == 3) values[0].fill_(std::numeric_limits<float>::infinity());
       step(eager);
       graph.replay();
-      ASSERT_EQ(eager.state(), captured.state()) << calls.name << ", " << replay;
-      ASSERT_EQ(eager.gradients(), captured.gradients()) << calls.name << ", " << replay;
+      ASSERT_EQ(eager.state(), captured.state()) << c.calls.name << ", " << replay;
+      ASSERT_EQ(eager.gradients(), captured.gradients()) << c.calls.name << ", " << replay;
     }
   }
 }
@@ -43,23 +59,46 @@ TEST_P(PendingUnscalesInGraphs, AreCapturedByAGraph) {
 // PyTorch's pattern: every replay makes new gradients, which eager calls unscale and clip.
 TEST_P(PendingUnscalesInGraphs, FollowACapturedBackwardPass) {
   const PassCase adam = pass_cases()[2];
-  for (const GivenCalls& calls : {kFourCalls, kTwoCalls}) {
-    GivenGradients eager(adam, {{40}}, device(), kGivenOptions),
-        captured(adam, {{40}}, device(), kGivenOptions);
-    const Tensor values = full({40}, 1, {.device = device()});
-    const auto queue = [&] { captured.backward({values}, Kept::half); };
+  for (const CallsInGraph& c : calls_in_graphs()) {
+    GivenGradients eager(adam, {{40}, {3, 5}}, device(), c.options),
+        captured(adam, {{40}, {3, 5}}, device(), c.options);
+    const std::vector<Tensor> values = {ones({40}, {.device = device()}),
+                                        ones({3, 5}, {.device = device()})};
+    const auto queue = [&] { captured.backward(values, c.kept); };
     queue();
     Graph graph(device());
     graph.capture(queue);
     for (int step = 0; step < 4; ++step) {
-      values.array().fill_(step + 1);
-      eager.backward({values}, Kept::half);
+      for (const Tensor& each : values) each.array().fill_(step + 1);
+      eager.backward(values, c.kept);
       graph.replay();
-      calls.run(eager);
-      calls.run(captured);
-      ASSERT_EQ(eager.state(), captured.state()) << calls.name << ", " << step;
-      ASSERT_EQ(eager.gradients(), captured.gradients()) << calls.name << ", " << step;
+      c.calls.run(eager);
+      c.calls.run(captured);
+      ASSERT_EQ(eager.state(), captured.state()) << c.calls.name << ", " << step;
+      ASSERT_EQ(eager.gradients(), captured.gradients()) << c.calls.name << ", " << step;
     }
+  }
+}
+
+// Eager code may change the gradients of a replay.
+TEST_P(PendingUnscalesInGraphs, FollowAnEagerWriteToACapturedGradient) {
+  const GivenCalls calls{"write, step", [](GivenGradients& t) {
+                           for (const Tensor& each : t.defined_gradients()) each.mul_(Scalar(3));
+                           t.optimizer->step();
+                         }};
+  const std::vector<Shape> shapes = {{40}, {3, 5}};
+  GivenGradients eager(pass_cases()[0], shapes, device(), kNoScaler),
+      captured(pass_cases()[0], shapes, device(), kNoScaler);
+  const std::vector<Tensor> values = draw_values(shapes, 1, device());
+  captured.backward(values, Kept::mixed);
+  Graph graph(device());
+  graph.capture([&] { captured.backward(values, Kept::mixed); });
+  for (int step = 0; step < 3; ++step) {
+    eager.backward(values, Kept::mixed);
+    graph.replay();
+    calls.run(eager);
+    calls.run(captured);
+    ASSERT_EQ(eager.state(), captured.state()) << step;
   }
 }
 

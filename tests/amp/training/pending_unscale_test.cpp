@@ -1,11 +1,12 @@
 #include <limits>
-#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <halfgrad/autograd/graph/narrow_gradient.h>
 #include <halfgrad/core/launches.h>
 
+#include <halfgrad/tests/amp/training/clipping_calls.h>
 #include <halfgrad/tests/amp/training/given_calls.h>
 #include <halfgrad/tests/devices.h>
 
@@ -19,129 +20,6 @@ using nn::utils::clip_grad_norm_;
 
 class PendingUnscales : public OnDevice {};
 HALFGRAD_ON_DEVICES(PendingUnscales);
-
-constexpr double kNoLimit = std::numeric_limits<double>::infinity();
-
-const GivenCalls kClipAndLook{"clip, look at the norm", [](GivenGradients& t) {
-                                t.scaler.unscale_(*t.optimizer);
-                                t.total_norm = clip_grad_norm_(t.parameters, 1.5);
-                                static_cast<void>(t.total_norm.array());
-                                step_and_update_scale(t);
-                              }};
-
-std::vector<GivenCalls> calls_with_clipping() {
-  return {
-      kFourCalls,
-      {"clip to a large norm",
-       [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
-         t.total_norm = clip_grad_norm_(t.parameters, 1e9);
-         step_and_update_scale(t);
-       }},
-      {"clip to inf",
-       [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
-         t.total_norm = clip_grad_norm_(t.parameters, kNoLimit);
-         step_and_update_scale(t);
-       }},
-      {"clip twice",
-       [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
-         clip_grad_norm_(t.parameters, 2);
-         t.total_norm = clip_grad_norm_(t.parameters, 1.5);
-         step_and_update_scale(t);
-       }},
-      {"norm, then clip",
-       [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
-         t.total_norm = nn::utils::get_total_norm(t.defined_gradients());
-         nn::utils::clip_grads_with_norm_(t.parameters, 1.5, t.total_norm);
-         step_and_update_scale(t);
-       }},
-      {"norm, look at it, clip",
-       [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
-         t.total_norm = nn::utils::get_total_norm(t.defined_gradients());
-         static_cast<void>(t.total_norm.item());
-         nn::utils::clip_grads_with_norm_(t.parameters, 1.5, t.total_norm);
-         step_and_update_scale(t);
-       }},
-      {"norm, change it, clip",
-       [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
-         t.total_norm = nn::utils::get_total_norm(t.defined_gradients());
-         t.total_norm.mul_(Scalar(3));
-         nn::utils::clip_grads_with_norm_(t.parameters, 1.5, t.total_norm);
-         t.total_norm = nn::utils::get_total_norm(t.defined_gradients());
-         step_and_update_scale(t);
-       }},
-      {"norm, then clip twice",
-       [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
-         t.total_norm = nn::utils::get_total_norm(t.defined_gradients());
-         nn::utils::clip_grads_with_norm_(t.parameters, 1.5, t.total_norm);
-         nn::utils::clip_grads_with_norm_(t.parameters, 1.5, t.total_norm);
-         step_and_update_scale(t);
-       }},
-      {"clip by a norm of the user's",
-       [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
-         t.total_norm = full({}, 7, {.device = t.parameters[0].device()});
-         nn::utils::clip_grads_with_norm_(t.parameters, 1.5, t.total_norm);
-         step_and_update_scale(t);
-       }},
-      {"two norms, of which one is changed",
-       [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
-         nn::utils::get_total_norm(t.defined_gradients()).mul_(Scalar(3));
-         t.total_norm = nn::utils::get_total_norm(t.defined_gradients());
-         step_and_update_scale(t);
-       }},
-      kClipAndLook,
-      {"clip by an error for norms that are not finite",
-       [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
-         try {
-           t.total_norm = clip_grad_norm_(t.parameters, 1.5, 2, true);
-         } catch (const std::runtime_error&) {
-         }
-         step_and_update_scale(t);
-       }},
-      {"clip by another norm",
-       [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
-         clip_grad_norm_(t.parameters, 0.5, kNoLimit);
-         t.total_norm = clip_grad_norm_(t.parameters, 1.5, 1);
-         step_and_update_scale(t);
-       }},
-      {"clip values",
-       [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
-         nn::utils::clip_grad_value_(t.parameters, 0.25);
-         t.total_norm = clip_grad_norm_(t.parameters, 1.5);
-         step_and_update_scale(t);
-       }},
-      {"clip, then values",
-       [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
-         t.total_norm = clip_grad_norm_(t.parameters, 1.5);
-         nn::utils::clip_grad_value_(t.parameters, 0.01);
-         step_and_update_scale(t);
-       }},
-      {"clip some",
-       [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
-         clip_grad_norm_({t.parameters[1], t.parameters[5]}, 0.5);
-         step_and_update_scale(t);
-       }},
-      {"clip in another order",
-       [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
-         t.total_norm = clip_grad_norm_({t.parameters.rbegin(), t.parameters.rend()}, 1.5);
-         step_and_update_scale(t);
-       }},
-  };
-}
 
 std::vector<GivenCalls> calls_without_clipping() {
   return {
@@ -177,7 +55,7 @@ std::vector<GivenCalls> calls_without_clipping() {
 
 TEST_P(PendingUnscales, GiveTheBitsOfPassesOfTheirOwn) {
   for (const PassCase& c : pass_cases()) {
-    for (const Kept kept : {Kept::half, Kept::bfloat16}) {
+    for (const Kept kept : {Kept::half, Kept::bfloat16, Kept::mixed, Kept::wide}) {
       expect_same_steps(kFourCalls, c, kept, device());
       expect_same_steps(kTwoCalls, c, kept, device());
       expect_same_steps(calls_without_clipping()[1], c, kept, device());
@@ -188,12 +66,14 @@ TEST_P(PendingUnscales, GiveTheBitsOfPassesOfTheirOwn) {
 TEST_P(PendingUnscales, GiveThemForEveryWayOfClipping) {
   for (const GivenCalls& calls : calls_with_clipping()) {
     expect_same_steps(calls, pass_cases()[2], Kept::half, device());
+    expect_same_steps(calls, pass_cases()[2], Kept::mixed, device());
   }
 }
 
 TEST_P(PendingUnscales, GiveThemWithoutClipping) {
   for (const GivenCalls& calls : calls_without_clipping()) {
     expect_same_steps(calls, pass_cases()[2], Kept::half, device());
+    expect_same_steps(calls, pass_cases()[2], Kept::mixed, device());
   }
 }
 
@@ -203,18 +83,19 @@ std::vector<Tensor> ones_of(const std::vector<Shape>& shapes, Device device) {
   return values;
 }
 
-TEST_P(PendingUnscales, KeepGradientsIn16Bits) {
+TEST_P(PendingUnscales, KeepGradientsNarrow) {
+  const Kept mixed = Kept::mixed;
   for (const PassCase& c : pass_cases()) {
-    GivenGradients t(c, kGradientShapes, device(), kGivenOptions);
-    t.backward(ones_of(kGradientShapes, device()), Kept::half);
-    t.scaler.unscale_(*t.optimizer);
-    clip_grad_norm_(t.parameters, 1);
-    step_and_update_scale(t);
-    for (const Tensor& gradient : t.defined_gradients()) EXPECT_TRUE(detail::is_narrow(gradient));
-    EXPECT_EQ(t.parameters[0].grad().dtype(), kFloat);
-    t.backward(ones_of(kGradientShapes, device()), Kept::half);
-    step_and_update_scale(t);
-    for (const Tensor& gradient : t.defined_gradients()) EXPECT_TRUE(detail::is_narrow(gradient));
+    for (const GradScalerOptions& options : {kGivenOptions, kNoScaler}) {
+      GivenGradients t(c, kGradientShapes, device(), options);
+      t.backward(ones_of(kGradientShapes, device()), mixed);
+      kFourCalls.run(t);
+      for (const Tensor& gradient : t.defined_gradients()) EXPECT_TRUE(detail::is_narrow(gradient));
+      EXPECT_EQ(t.parameters[0].grad().dtype(), kFloat);
+      t.backward(ones_of(kGradientShapes, device()), mixed);
+      kTwoCalls.run(t);
+      for (const Tensor& gradient : t.defined_gradients()) EXPECT_TRUE(detail::is_narrow(gradient));
+    }
   }
 }
 
@@ -228,9 +109,9 @@ TEST_P(PendingUnscales, KeepThemWhenTheNormIsLookedAt) {
   for (const Tensor& gradient : t.defined_gradients()) EXPECT_TRUE(detail::is_narrow(gradient));
 }
 
-std::int64_t launches_of(const GivenCalls& calls, GivenGradients& t) {
+std::int64_t launches_of(const GivenCalls& calls, GivenGradients& t, Kept kept = Kept::half) {
   for (int step = 0; step < 2; ++step) {
-    t.backward(ones_of(kGradientShapes, t.parameters[0].device()), Kept::half);
+    t.backward(ones_of(kGradientShapes, t.parameters[0].device()), kept);
     const auto before = detail::launches;
     calls.run(t);
     if (step == 1) return detail::launches - before;
@@ -246,8 +127,70 @@ TEST_P(PendingUnscales, TakeThreeLaunchesOnAGpu) {
       EXPECT_EQ(launches_of(calls, t), 3) << c.name << ", " << calls.name;
     }
   }
+  for (const Kept kept : {Kept::mixed, Kept::wide}) {
+    GivenGradients t(pass_cases()[2], kGradientShapes, device(), kGivenOptions);
+    EXPECT_EQ(launches_of(kFourCalls, t, kept), 3);
+  }
   GivenGradients t(pass_cases()[2], kGradientShapes, device(), kGivenOptions);
   EXPECT_EQ(launches_of(kClipAndLook, t), 6);
+}
+
+// A step that does not clip counts by itself.
+TEST_P(PendingUnscales, TakeTwoLaunchesOnAGpuWithoutAScaler) {
+  if (device().is_cpu()) GTEST_SKIP();
+  for (const PassCase& c : pass_cases()) {
+    for (const GivenCalls& calls : {kFourCalls, kTwoCalls}) {
+      GivenGradients t(c, kGradientShapes, device(), kNoScaler);
+      const bool is_one = std::string(c.name) + calls.name == "sgdstep";
+      EXPECT_EQ(launches_of(calls, t), is_one ? 1 : 2) << c.name << ", " << calls.name;
+      for (const Tensor& gradient : t.defined_gradients()) EXPECT_TRUE(detail::is_narrow(gradient));
+    }
+  }
+}
+
+TEST_P(PendingUnscales, TakeTheSameLaunchesForGradientsOfTwoDtypes) {
+  if (device().is_cpu()) GTEST_SKIP();
+  for (const Kept kept : {Kept::mixed, Kept::wide}) {
+    GivenGradients t(pass_cases()[2], kGradientShapes, device(), kNoScaler);
+    EXPECT_EQ(launches_of(kFourCalls, t, kept), 2);
+  }
+}
+
+// 400 tensors of two chunks: more than the blocks of the pass, each of which then takes two chunks.
+TEST_P(PendingUnscales, TakeMoreChunksThanBlocks) {
+  const std::vector<Shape> shapes(400, Shape{4097});
+  const PassCase sgd = pass_cases()[0];
+  for (const double last : {0.5, std::numeric_limits<double>::infinity()}) {
+    GivenGradients looked(sgd, shapes, device(), kGivenOptions),
+        waiting(sgd, shapes, device(), kGivenOptions);
+    std::vector<Tensor> values = draw_values(shapes, 1, device());
+    values[399][4096].fill_(last);
+    for (GivenGradients* training : {&looked, &waiting}) {
+      training->backward(values, Kept::half);
+      if (training == &looked) training->look();
+      kFourCalls.run(*training);
+    }
+    EXPECT_EQ(looked.state(), waiting.state());
+  }
+}
+
+// A step by itself counts no skipped steps.
+TEST_P(PendingUnscales, LeaveSkippedStepsUndefinedWithoutAScaler) {
+  GivenGradients t(pass_cases()[2], kGradientShapes, device(), kNoScaler);
+  t.backward(ones_of(kGradientShapes, device()), Kept::half);
+  kFourCalls.run(t);
+  EXPECT_FALSE(t.optimizer->skipped_steps().defined());
+}
+
+// Clips each half of the parameters by itself.
+TEST_P(PendingUnscales, GiveThemForTwoClippedGroups) {
+  const GivenCalls calls{"clip halves", [](GivenGradients& t) {
+                           const auto middle = t.parameters.begin() + 4;
+                           clip_grad_norm_({t.parameters.begin(), middle}, 0.5);
+                           t.total_norm = clip_grad_norm_({middle, t.parameters.end()}, 1.5);
+                           t.optimizer->step();
+                         }};
+  expect_same_steps(calls, pass_cases()[2], Kept::bfloat16, device(), kNoScaler);
 }
 
 TEST_P(PendingUnscales, TakeListsOfAnyLength) {

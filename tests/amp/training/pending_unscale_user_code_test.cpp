@@ -17,6 +17,16 @@ using nn::utils::clip_grad_norm_;
 class PendingUnscalesAndUserCode : public OnDevice {};
 HALFGRAD_ON_DEVICES(PendingUnscalesAndUserCode);
 
+const GivenCalls kAnotherStep{"another step in the same iteration", [](GivenGradients& t) {
+                                t.scaler.unscale_(*t.optimizer);
+                                EXPECT_THROW(t.scaler.unscale_(*t.optimizer), std::runtime_error);
+                                t.scaler.step(*t.optimizer);
+                                EXPECT_THROW(t.scaler.step(*t.optimizer), std::runtime_error);
+                                EXPECT_THROW(t.scaler.unscale_(*t.optimizer), std::runtime_error);
+                                t.scaler.update();
+                                EXPECT_THROW(t.scaler.update(), std::runtime_error);
+                              }};
+
 std::vector<GivenCalls> calls_around_user_code() {
   return {
       {"write to all",
@@ -121,16 +131,6 @@ std::vector<GivenCalls> calls_around_user_code() {
          t.optimizer->load_state_dict(t.optimizer->state_dict());
          step_and_update_scale(t);
        }},
-      {"another step in the same iteration",
-       [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
-         EXPECT_THROW(t.scaler.unscale_(*t.optimizer), std::runtime_error);
-         t.scaler.step(*t.optimizer);
-         EXPECT_THROW(t.scaler.step(*t.optimizer), std::runtime_error);
-         EXPECT_THROW(t.scaler.unscale_(*t.optimizer), std::runtime_error);
-         t.scaler.update();
-         EXPECT_THROW(t.scaler.update(), std::runtime_error);
-       }},
       {"a graph between the calls",
        [](GivenGradients& t) {
          const Device device = t.parameters[0].device();
@@ -186,7 +186,9 @@ std::vector<GivenCalls> calls_of_two_optimizers() {
 TEST_P(PendingUnscalesAndUserCode, GiveTheBitsOfPassesOfTheirOwn) {
   for (const GivenCalls& calls : calls_around_user_code()) {
     expect_same_steps(calls, pass_cases()[2], Kept::half, device());
+    expect_same_steps(calls, pass_cases()[2], Kept::mixed, device());
   }
+  expect_same_steps(kAnotherStep, pass_cases()[2], Kept::half, device(), kGivenOptions);
 }
 
 TEST_P(PendingUnscalesAndUserCode, GiveThemForTwoOptimizers) {
@@ -197,6 +199,7 @@ TEST_P(PendingUnscalesAndUserCode, GiveThemForTwoOptimizers) {
   };
   for (const GivenCalls& calls : calls_of_two_optimizers()) {
     expect_same_steps(calls, adam, Kept::half, device(), split);
+    expect_same_steps(calls, adam, Kept::mixed, device(), split);
   }
 }
 

@@ -47,9 +47,39 @@ TEST_P(NarrowGradients, IsLeftToOptimizersOfFloat32Only) {
   const Tensor narrow_leaf = leaf().to(kHalf).detach().requires_grad_();
   (narrow_leaf * Scalar(2)).sum().backward();
   EXPECT_FALSE(is_narrow(narrow_leaf.grad()));
-  const Tensor w = leaf();
-  (w * Scalar(2)).sum().backward();
-  EXPECT_FALSE(is_narrow(w.grad()));
+}
+
+// Float32 elements may wait for factors. They are the gradient itself.
+TEST_P(NarrowGradients, MayHaveFloat32Elements) {
+  for (const bool has_factors : {false, true}) {
+    const Tensor w = leaf();
+    (w * Scalar(2)).sum().backward();
+    const Tensor held = w.grad();
+    ASSERT_TRUE(is_narrow(held));
+    EXPECT_EQ(narrow_elements(held)->dtype(), kFloat);
+    const std::byte* const address = narrow_elements(held)->data();
+    if (has_factors) set_factors(held, tensor({0.5F, 0.25F}).to(device()).array());
+    EXPECT_EQ(held.array().data(), address);
+    EXPECT_FALSE(is_narrow(w.grad()));
+    EXPECT_EQ(held.to_vector<double>(), Values(3, has_factors ? 0.25 : 2));
+  }
+}
+
+// A captured gradient without factors is the memory that each replay writes.
+TEST_P(NarrowGradients, FollowReplaysInFloat32) {
+  const Tensor w = leaf(), x = ones({3}, {.device = device()});
+  const auto backward = [&] {
+    w.set_grad({});
+    (w * x).sum().backward();
+  };
+  backward();
+  Graph graph(device());
+  graph.capture(backward);
+  graph.replay();
+  EXPECT_EQ(w.grad().to_vector<double>(), Values(3, 1));
+  x.fill_(3);
+  graph.replay();
+  EXPECT_EQ(w.grad().to_vector<double>(), Values(3, 3));
 }
 
 TEST_P(NarrowGradients, IsSummedInFloat32) {

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include <halfgrad/optim/optimizer.h>
+
+namespace halfgrad::optim {
+
+/// The part that optimizers share whose update is one formula (formula_update.h): it knows of a
+/// parameter's step no more than the count.
+class FormulaOptimizer : public Optimizer {
+ protected:
+  using Optimizer::Optimizer;
+
+  /// Checks the usual options: lr, betas, eps, weight_decay and momentum.
+  void check_options(const ParamGroup& group) const override;
+  bool add_step_counts(const ParamGroup& group, const detail::GroupOptions* options,
+                       std::vector<detail::StepCount>& counts, Array& corrections) override;
+};
+
+}  // namespace halfgrad::optim
