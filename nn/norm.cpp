@@ -2,6 +2,7 @@
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/grad_mode.h>
+#include <halfgrad/autograd/group_norm.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/precision.h>
 #include <halfgrad/core/fail.h>
@@ -48,6 +49,35 @@ Tensor RMSNorm::forward(const Tensor& input) const {
 
 void RMSNorm::reset_parameters() {
   if (weight.defined()) init::ones_(weight);
+}
+
+GroupNorm::GroupNorm(std::int64_t num_groups, std::int64_t num_channels, GroupNormArguments options)
+    : Callable("GroupNorm", detail::text(num_groups, ", ", num_channels, ", eps=", options.eps,
+                                         ", affine=", options.affine)),
+      num_groups_(num_groups),
+      num_channels_(num_channels),
+      eps_(options.eps) {
+  if (num_groups < 1 || num_channels < 1 || num_channels % num_groups != 0) {
+    halfgrad::detail::fail("GroupNorm", "expected groups that divide {} channels, got {}",
+                           num_channels, num_groups);
+  }
+  if (!options.affine) return;
+  const CreationOptions kind{.dtype = options.dtype, .device = options.device};
+  weight = register_parameter("weight", ones({num_channels}, kind));
+  bias = register_parameter("bias", zeros({num_channels}, kind));
+}
+
+Tensor GroupNorm::forward(const Tensor& input) const {
+  if (input.dim() < 2 || input.size(1) != num_channels_) {
+    halfgrad::detail::fail("GroupNorm", "expected shape [n, {}, ...], got {}", num_channels_,
+                           input.sizes());
+  }
+  return group_norm(input, num_groups_, weight, bias, eps_);
+}
+
+void GroupNorm::reset_parameters() {
+  if (weight.defined()) init::ones_(weight);
+  if (bias.defined()) init::zeros_(bias);
 }
 
 BatchNorm1d::BatchNorm1d(std::int64_t num_features, BatchNorm1dArguments options)

@@ -82,6 +82,40 @@ class RMSNorm : public Callable<RMSNorm> {
   std::optional<double> eps_;
 };
 
+struct GroupNormArguments {
+  double eps = 1e-5;
+  bool affine = true;
+  DType dtype = kFloat32;
+  Device device = get_default_device();
+};
+HALFGRAD_PLAIN_NAME(GroupNormOptions, GroupNormArguments)
+
+/// Normalizes groups of channels, dimension 1 of `[n, num_channels, ...]`, to mean 0 and variance
+/// 1, then applies weight and bias (Wu and He, 2018); see group_norm().
+class GroupNorm : public Callable<GroupNorm> {
+ public:
+  template <std::same_as<std::nullptr_t> T>
+  GroupNorm(T empty) : Callable(empty) {}
+  /// Throws std::invalid_argument unless num_groups divides num_channels.
+  GroupNorm(std::int64_t num_groups, std::int64_t num_channels, GroupNormArguments options = {});
+
+  /// Throws std::invalid_argument for another number of channels.
+  Tensor forward(const Tensor& input) const;
+  /// Sets weight to ones and bias to zeros.
+  void reset_parameters();
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
+    return clone_with(device, &GroupNorm::weight, &GroupNorm::bias);
+  }
+
+  Tensor weight;  ///< [num_channels]; undefined unless affine
+  Tensor bias;    ///< [num_channels]; undefined unless affine
+
+ private:
+  std::int64_t num_groups_ = 0;
+  std::int64_t num_channels_ = 0;
+  double eps_ = 0;
+};
+
 struct BatchNorm1dArguments {
   double eps = 1e-5;
   std::optional<double> momentum = 0.1;  ///< nullopt: running statistics are plain averages

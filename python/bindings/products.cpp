@@ -1,4 +1,5 @@
 #include <halfgrad/autograd/attention.h>
+#include <halfgrad/autograd/group_norm.h>
 #include <halfgrad/autograd/linear_activation.h>
 #include <halfgrad/autograd/mlp.h>
 #include <halfgrad/autograd/ops.h>
@@ -129,6 +130,14 @@ void bind_rows(OpBinder& ops) {
       "input"_a, "running_mean"_a.none(), "running_var"_a.none(), "weight"_a = nb::none(),
       "bias"_a = nb::none(), "training"_a = false, "momentum"_a = 0.1, "eps"_a = 1e-5,
       "Normalizes each channel, dimension 1. In training updates the running statistics.");
+  ops.function(
+      "group_norm",
+      [](const Tensor& input, std::int64_t groups, const OptionalTensor& weight,
+         const OptionalTensor& bias, double eps) {
+        return group_norm(input, groups, or_undefined(weight), or_undefined(bias), eps);
+      },
+      "input"_a, "num_groups"_a, "weight"_a = nb::none(), "bias"_a = nb::none(), "eps"_a = 1e-5,
+      "Normalizes groups of consecutive channels, dimension 1, of each sample.");
   ops.function(
       "scaled_dot_product_attention",
       [](const Tensor& query, const Tensor& key, const Tensor& value, const OptionalTensor& mask,

@@ -131,6 +131,7 @@ def test_layers_draw_the_weights_of_cpp_in_order():
 
 @pytest.mark.parametrize("layer, shape", [
     (nn.LayerNorm(4), (3, 4)), (nn.RMSNorm(4), (3, 4)), (nn.BatchNorm1d(4), (3, 4)),
+    (nn.GroupNorm(2, 4), (3, 4)),
     (nn.GELU("tanh"), (3, 4)), (nn.SiLU(), (3, 4)), (nn.ELU(), (3, 4)), (nn.LeakyReLU(), (3, 4)),
     (nn.Softplus(), (3, 4)), (nn.Softmax(1), (3, 4)), (nn.LogSoftmax(1), (3, 4)),
     (nn.Tanh(), (3, 4)), (nn.Sigmoid(), (3, 4)), (nn.Dropout(0.5), (3, 4)), (nn.Identity(), (3, 4)),
