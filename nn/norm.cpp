@@ -113,7 +113,8 @@ Tensor BatchNorm1d::forward(const Tensor& input) const {
     Tensor count = num_batches_tracked;
     count.add_(1);
   }
-  if (is_training() && tracked && !momentum_) return forward_averaging(input);
+  const bool averages = !momentum_ || detail::plain_running_averages;
+  if (is_training() && tracked && averages) return forward_averaging(input);
   return batch_norm(input, weight, bias, running_mean, running_var, is_training() || !tracked,
                     momentum_.value_or(0), eps_);
 }
@@ -137,11 +138,14 @@ void BatchNorm1d::reset_parameters() {
     init::ones_(weight);
     init::zeros_(bias);
   }
-  if (running_mean.defined()) {
-    init::zeros_(running_mean);
-    init::ones_(running_var);
-    init::zeros_(num_batches_tracked);
-  }
+  reset_running_stats();
+}
+
+void BatchNorm1d::reset_running_stats() {
+  if (!running_mean.defined()) return;
+  init::zeros_(running_mean);
+  init::ones_(running_var);
+  init::zeros_(num_batches_tracked);
 }
 
 }  // namespace halfgrad::nn

@@ -139,6 +139,8 @@ class BatchNorm1d : public Callable<BatchNorm1d> {
   Tensor forward(const Tensor& input) const;
   /// Sets weight to ones and bias to zeros, and resets the running statistics.
   void reset_parameters();
+  /// Sets running_mean to zeros, running_var to ones and the number of batches to 0.
+  void reset_running_stats();
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
     return clone_with(device, &BatchNorm1d::weight, &BatchNorm1d::bias, &BatchNorm1d::running_mean,
                       &BatchNorm1d::running_var, &BatchNorm1d::num_batches_tracked);
@@ -157,5 +159,13 @@ class BatchNorm1d : public Callable<BatchNorm1d> {
   std::optional<double> momentum_;
   double eps_ = 0;
 };
+
+namespace detail {
+
+/// While true, every BatchNorm1d of this thread averages its running statistics plainly, as one
+/// without momentum. optim::update_bn() sets it.
+inline thread_local constinit bool plain_running_averages = false;
+
+}  // namespace detail
 
 }  // namespace halfgrad::nn
