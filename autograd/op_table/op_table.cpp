@@ -84,6 +84,7 @@ OpEntry group_norm_entry();
 OpEntry dropout_entry();
 OpEntry scaled_dot_product_attention_entry();
 OpEntry rope_entry();
+OpEntry swiglu_entry();
 OpEntry cross_entropy_entry();
 OpEntry nll_loss_entry();
 OpEntry mse_loss_entry();
@@ -217,6 +218,7 @@ const std::vector<OpEntry>& all_ops() {
       detail::dropout_entry(),
       detail::scaled_dot_product_attention_entry(),
       detail::rope_entry(),
+      detail::swiglu_entry(),
       // Losses
       detail::cross_entropy_entry(),
       detail::nll_loss_entry(),

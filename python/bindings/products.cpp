@@ -158,6 +158,14 @@ void bind_rows(OpBinder& ops) {
       "input"_a, nb::kw_only(), "base"_a = 10000.0, "offset"_a = 0, "interleaved"_a = false,
       "Rotary position embedding of [..., l, e]: turns each pair of features of row p by\n"
       "(offset + p) base^(-2i / e). A pair is i and i + e / 2, or 2i and 2i + 1 if interleaved.");
+  ops.function(
+      "swiglu",
+      [](const Tensor& input, const OptionalTensor& up) {
+        return up ? swiglu(input, *up) : swiglu(input);
+      },
+      "input"_a, "up"_a = nb::none(),
+      "silu(input) * up, rounded once. Without `up`, that of the halves of the input along its\n"
+      "last dimension, of which the first is the gate.");
   ops.function("dropout", &dropout, "input"_a, "p"_a = 0.5, "training"_a = true,
                "In training zeroes each element with probability p and divides others by 1 - p.");
 }
