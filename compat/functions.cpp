@@ -125,18 +125,4 @@ Tensor feature_dropout(const Tensor& input, double p, bool train) {
   return input * kept(channels_of("feature_dropout", input), p, input) / (1 - p);
 }
 
-Tensor group_norm(const Tensor& input, std::int64_t num_groups, const Tensor& weight,
-                  const Tensor& bias, double eps) {
-  if (input.dim() < 2 || num_groups < 1 || input.size(1) % num_groups != 0) {
-    detail::fail("group_norm", "expected channels that {} divides, got {}", num_groups,
-                 input.sizes());
-  }
-  const Tensor groups = input.reshape({input.size(0), num_groups, -1});
-  Tensor y = layer_norm(groups, {groups.size(2)}, {}, {}, eps).reshape(input.sizes());
-  Shape channels = channels_of("group_norm", input);
-  channels[0] = 1;
-  if (weight.defined()) y = y * weight.reshape(channels);
-  return bias.defined() ? y + bias.reshape(channels) : y;
-}
-
 }  // namespace halfgrad

@@ -52,9 +52,6 @@ Tensor alpha_dropout(const Tensor& input, double p, bool train);
 Tensor feature_alpha_dropout(const Tensor& input, double p, bool train);
 /// dropout of whole channels.
 Tensor feature_dropout(const Tensor& input, double p, bool train);
-/// Normalizes groups of channels of [n, c, ...].
-Tensor group_norm(const Tensor& input, std::int64_t num_groups, const Tensor& weight = {},
-                  const Tensor& bias = {}, double eps = 1e-5);
 
 // --- Memory and results that the caller provides ---
 /// A tensor in memory that the caller owns and keeps alive, row-major or with these strides.

@@ -113,15 +113,6 @@ class BilinearOptions {
   TORCH_ARG(std::int64_t, out_features);
   TORCH_ARG(bool, bias) = true;
 };
-class GroupNormOptions {
- public:
-  GroupNormOptions(std::int64_t num_groups, std::int64_t num_channels)
-      : num_groups_(num_groups), num_channels_(num_channels) {}
-  TORCH_ARG(std::int64_t, num_groups);
-  TORCH_ARG(std::int64_t, num_channels);
-  TORCH_ARG(double, eps) = 1e-5;
-  TORCH_ARG(bool, affine) = true;
-};
 
 /// How an EmbeddingBag combines rows: kSum, kMean or kMax.
 using EmbeddingBagMode = std::variant<Reduction, enumtype::kMax>;

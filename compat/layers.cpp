@@ -93,26 +93,6 @@ void Bilinear::reset_parameters() {
   if (bias.defined()) init::uniform_(bias, -bound, bound);
 }
 
-GroupNorm::GroupNorm(GroupNormOptions with_options)
-    : Callable("GroupNorm",
-               detail::text(with_options.num_groups(), ", ", with_options.num_channels(),
-                            ", eps=", with_options.eps(), ", affine=", with_options.affine())),
-      options(with_options) {
-  if (!options.affine()) return;
-  weight = register_parameter("weight", ones({options.num_channels()}));
-  bias = register_parameter("bias", zeros({options.num_channels()}));
-}
-
-void GroupNorm::reset_parameters() {
-  if (!weight.defined()) return;
-  init::ones_(weight);
-  init::zeros_(bias);
-}
-
-Tensor GroupNorm::forward(const Tensor& input) const {
-  return group_norm(input, options.num_groups(), weight, bias, options.eps());
-}
-
 EmbeddingBag::EmbeddingBag(EmbeddingBagOptions with_options)
     : Callable("EmbeddingBag",
                detail::text(with_options.num_embeddings(), ", ", with_options.embedding_dim())),

@@ -240,23 +240,6 @@ class Bilinear : public Callable<Bilinear> {
   Tensor bias;    ///< [out]; undefined without bias
 };
 
-/// Normalises groups of channels of an input [n, channels, ...] (Wu and He 2018).
-class GroupNorm : public Callable<GroupNorm> {
- public:
-  GroupNorm(std::nullptr_t empty) : Callable(empty), options(0, 0) {}
-  explicit GroupNorm(GroupNormOptions with_options);
-  GroupNorm(std::int64_t num_groups, std::int64_t num_channels)
-      : GroupNorm(GroupNormOptions(num_groups, num_channels)) {}
-  Tensor forward(const Tensor& input) const;
-  void reset_parameters();
-  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
-    return clone_with(device, &GroupNorm::weight, &GroupNorm::bias);
-  }
-
-  GroupNormOptions options;
-  Tensor weight, bias;  ///< [num_channels]; undefined unless affine
-};
-
 /// Embedding, and the sum, mean or maximum of each bag of rows.
 class EmbeddingBag : public Callable<EmbeddingBag> {
  public:

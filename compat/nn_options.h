@@ -64,6 +64,20 @@ class LayerNormOptions {
   TORCH_ARG(bool, elementwise_affine) = true;
 };
 
+class GroupNormOptions {
+ public:
+  GroupNormOptions(std::int64_t num_groups, std::int64_t num_channels)
+      : num_groups_(num_groups), num_channels_(num_channels) {}
+  operator GroupNorm() const {
+    return GroupNorm(num_groups_, num_channels_, {.eps = eps_, .affine = affine_});
+  }
+
+  TORCH_ARG(std::int64_t, num_groups);
+  TORCH_ARG(std::int64_t, num_channels);
+  TORCH_ARG(double, eps) = 1e-5;
+  TORCH_ARG(bool, affine) = true;
+};
+
 class MultiheadAttentionOptions {
  public:
   MultiheadAttentionOptions(std::int64_t embed_dim, std::int64_t num_heads)

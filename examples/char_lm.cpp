@@ -1,5 +1,5 @@
 // Trains a language model of characters in fp32, fp16 with a GradScaler, or bf16: nanoGPT's
-// training loop for a multilayer perceptron or a small transformer. See --help.
+// training loop for a multilayer perceptron or one of two small transformers. See --help.
 #include <optional>
 
 #include <fmt/core.h>
@@ -8,6 +8,7 @@
 #include <halfgrad/programs/saves.h>
 #include <halfgrad/programs/terminal.h>
 
+#include "char_lm/llama.h"
 #include "char_lm/models.h"
 #include "char_lm/training.h"
 
@@ -19,13 +20,18 @@ Model make_model(const Corpus& corpus, const Options& options) {
     const char_lm::Mlp mlp(characters, options.context, options.width);
     return {mlp, mlp};
   }
-  const char_lm::Gpt gpt({.characters = characters,
-                          .context = options.context,
-                          .layers = options.layers,
-                          .heads = options.heads,
-                          .width = options.width,
-                          .dropout = options.dropout,
-                          .checkpoint = options.checkpoint});
+  const char_lm::TransformerOptions sizes{.characters = characters,
+                                          .context = options.context,
+                                          .layers = options.layers,
+                                          .heads = options.heads,
+                                          .width = options.width,
+                                          .dropout = options.dropout,
+                                          .checkpoint = options.checkpoint};
+  if (options.model == "llama") {
+    const char_lm::Llama llama(sizes);
+    return {llama, llama};
+  }
+  const char_lm::Gpt gpt(sizes);
   return {gpt, gpt};
 }
 

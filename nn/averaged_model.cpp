@@ -7,6 +7,7 @@
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
+#include <halfgrad/nn/norm.h>
 
 namespace halfgrad::optim {
 namespace {
@@ -71,6 +72,25 @@ void WeightAverage::update(const nn::Module& averaged, const nn::Module& model,
     }
   }
   Tensor(num_averaged).add_(1);
+}
+
+BatchNormUpdate::BatchNormUpdate(const nn::Module& model)
+    : outer_(nn::detail::plain_running_averages) {
+  for (const auto& module : model.modules()) {
+    training_.emplace_back(module, module->is_training());
+    auto* const norm = module->as<nn::BatchNorm1d>();
+    if (norm == nullptr || !norm->running_mean.defined()) continue;
+    norm->reset_running_stats();
+    is_empty_ = false;
+  }
+  if (is_empty_) return;
+  training_.front().first->train();
+  nn::detail::plain_running_averages = true;
+}
+
+BatchNormUpdate::~BatchNormUpdate() {
+  nn::detail::plain_running_averages = outer_;
+  for (const auto& [module, was_training] : training_) module->train(was_training);
 }
 
 }  // namespace halfgrad::optim

@@ -3,8 +3,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <tuple>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
+#include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/nn/module.h>
 
@@ -96,5 +100,61 @@ class AveragedModel : public nn::Callable<AveragedModel<M>> {
 
   WeightAverage average_;
 };
+
+/// The state of a model during update_bn(): no gradients, training mode, running statistics that
+/// begin anew as plain averages. The destructor restores the modes.
+class BatchNormUpdate {
+ public:
+  explicit BatchNormUpdate(const nn::Module& model);
+  ~BatchNormUpdate();
+  BatchNormUpdate(const BatchNormUpdate&) = delete;
+  BatchNormUpdate& operator=(const BatchNormUpdate&) = delete;
+
+  /// True if no layer of the model has running statistics.
+  bool is_empty() const { return is_empty_; }
+
+ private:
+  NoGradGuard no_grad_;
+  std::vector<std::pair<std::shared_ptr<nn::Module>, bool>> training_;  ///< parents first
+  bool is_empty_ = true;
+  bool outer_;
+};
+
+/// A batch as compat/'s Example: a struct with a member `data`.
+template <class Batch>
+concept HasData = requires(const Batch& batch) {
+  batch.data;
+};
+
+/// Computes the running statistics of every BatchNorm1d of `model` anew, as
+/// torch.optim.swa_utils.update_bn: resets them, runs the model in training mode on each batch of
+/// the loader, and leaves the plain averages over all batches, whatever the momentum. Averaged
+/// weights need this, because no forward pass has seen their activations:
+///
+///   optim::update_bn(loader, ema);
+///
+/// A batch is a tensor, a pair or tuple whose first element is the input, or a struct whose member
+/// `data` is. The input goes to `device` if one is given. Records no gradients, and restores the
+/// mode of each module. Does nothing, and reads no batch, if the model has no BatchNorm1d with
+/// running statistics.
+template <class Loader, class M>
+void update_bn(Loader&& loader, const M& model,
+               const std::optional<Device>& device = std::nullopt) {
+  const BatchNormUpdate update(model);
+  if (update.is_empty()) return;
+  const auto input_of = [](const auto& value) -> Tensor {
+    if constexpr (std::is_convertible_v<decltype(value), Tensor>) {
+      return value;
+    } else if constexpr (HasData<std::remove_cvref_t<decltype(value)>>) {
+      return value.data;
+    } else {
+      return std::get<0>(value);
+    }
+  };
+  for (const auto& batch : loader) {
+    const Tensor input = input_of(batch);
+    static_cast<void>(model(device ? input.to(*device) : input));
+  }
+}
 
 }  // namespace halfgrad::optim

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <halfgrad/autograd/attention.h>
+#include <halfgrad/autograd/group_norm.h>
 #include <halfgrad/autograd/linear_activation.h>
 #include <halfgrad/autograd/mlp.h>
 #include <halfgrad/autograd/ops.h>

@@ -2,6 +2,7 @@
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/grad_mode.h>
+#include <halfgrad/autograd/group_norm.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/precision.h>
 #include <halfgrad/core/fail.h>
@@ -50,6 +51,35 @@ void RMSNorm::reset_parameters() {
   if (weight.defined()) init::ones_(weight);
 }
 
+GroupNorm::GroupNorm(std::int64_t num_groups, std::int64_t num_channels, GroupNormArguments options)
+    : Callable("GroupNorm", detail::text(num_groups, ", ", num_channels, ", eps=", options.eps,
+                                         ", affine=", options.affine)),
+      num_groups_(num_groups),
+      num_channels_(num_channels),
+      eps_(options.eps) {
+  if (num_groups < 1 || num_channels < 1 || num_channels % num_groups != 0) {
+    halfgrad::detail::fail("GroupNorm", "expected groups that divide {} channels, got {}",
+                           num_channels, num_groups);
+  }
+  if (!options.affine) return;
+  const CreationOptions kind{.dtype = options.dtype, .device = options.device};
+  weight = register_parameter("weight", ones({num_channels}, kind));
+  bias = register_parameter("bias", zeros({num_channels}, kind));
+}
+
+Tensor GroupNorm::forward(const Tensor& input) const {
+  if (input.dim() < 2 || input.size(1) != num_channels_) {
+    halfgrad::detail::fail("GroupNorm", "expected shape [n, {}, ...], got {}", num_channels_,
+                           input.sizes());
+  }
+  return group_norm(input, num_groups_, weight, bias, eps_);
+}
+
+void GroupNorm::reset_parameters() {
+  if (weight.defined()) init::ones_(weight);
+  if (bias.defined()) init::zeros_(bias);
+}
+
 BatchNorm1d::BatchNorm1d(std::int64_t num_features, BatchNorm1dArguments options)
     : Callable("BatchNorm1d",
                detail::text(num_features, ", eps=", options.eps, ", momentum=",
@@ -83,7 +113,8 @@ Tensor BatchNorm1d::forward(const Tensor& input) const {
     Tensor count = num_batches_tracked;
     count.add_(1);
   }
-  if (is_training() && tracked && !momentum_) return forward_averaging(input);
+  const bool averages = !momentum_ || detail::plain_running_averages;
+  if (is_training() && tracked && averages) return forward_averaging(input);
   return batch_norm(input, weight, bias, running_mean, running_var, is_training() || !tracked,
                     momentum_.value_or(0), eps_);
 }
@@ -107,11 +138,14 @@ void BatchNorm1d::reset_parameters() {
     init::ones_(weight);
     init::zeros_(bias);
   }
-  if (running_mean.defined()) {
-    init::zeros_(running_mean);
-    init::ones_(running_var);
-    init::zeros_(num_batches_tracked);
-  }
+  reset_running_stats();
+}
+
+void BatchNorm1d::reset_running_stats() {
+  if (!running_mean.defined()) return;
+  init::zeros_(running_mean);
+  init::ones_(running_var);
+  init::zeros_(num_batches_tracked);
 }
 
 }  // namespace halfgrad::nn

@@ -82,6 +82,40 @@ class RMSNorm : public Callable<RMSNorm> {
   std::optional<double> eps_;
 };
 
+struct GroupNormArguments {
+  double eps = 1e-5;
+  bool affine = true;
+  DType dtype = kFloat32;
+  Device device = get_default_device();
+};
+HALFGRAD_PLAIN_NAME(GroupNormOptions, GroupNormArguments)
+
+/// Normalizes groups of channels, dimension 1 of `[n, num_channels, ...]`, to mean 0 and variance
+/// 1, then applies weight and bias (Wu and He, 2018); see group_norm().
+class GroupNorm : public Callable<GroupNorm> {
+ public:
+  template <std::same_as<std::nullptr_t> T>
+  GroupNorm(T empty) : Callable(empty) {}
+  /// Throws std::invalid_argument unless num_groups divides num_channels.
+  GroupNorm(std::int64_t num_groups, std::int64_t num_channels, GroupNormArguments options = {});
+
+  /// Throws std::invalid_argument for another number of channels.
+  Tensor forward(const Tensor& input) const;
+  /// Sets weight to ones and bias to zeros.
+  void reset_parameters();
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
+    return clone_with(device, &GroupNorm::weight, &GroupNorm::bias);
+  }
+
+  Tensor weight;  ///< [num_channels]; undefined unless affine
+  Tensor bias;    ///< [num_channels]; undefined unless affine
+
+ private:
+  std::int64_t num_groups_ = 0;
+  std::int64_t num_channels_ = 0;
+  double eps_ = 0;
+};
+
 struct BatchNorm1dArguments {
   double eps = 1e-5;
   std::optional<double> momentum = 0.1;  ///< nullopt: running statistics are plain averages
@@ -105,6 +139,8 @@ class BatchNorm1d : public Callable<BatchNorm1d> {
   Tensor forward(const Tensor& input) const;
   /// Sets weight to ones and bias to zeros, and resets the running statistics.
   void reset_parameters();
+  /// Sets running_mean to zeros, running_var to ones and the number of batches to 0.
+  void reset_running_stats();
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
     return clone_with(device, &BatchNorm1d::weight, &BatchNorm1d::bias, &BatchNorm1d::running_mean,
                       &BatchNorm1d::running_var, &BatchNorm1d::num_batches_tracked);
@@ -123,5 +159,13 @@ class BatchNorm1d : public Callable<BatchNorm1d> {
   std::optional<double> momentum_;
   double eps_ = 0;
 };
+
+namespace detail {
+
+/// While true, every BatchNorm1d of this thread averages its running statistics plainly, as one
+/// without momentum. optim::update_bn() sets it.
+inline thread_local constinit bool plain_running_averages = false;
+
+}  // namespace detail
 
 }  // namespace halfgrad::nn

@@ -93,6 +93,8 @@ struct KernelOp {
 ///   cumsum, softmax, log_softmax      [m, k] -> [m, k]
 ///   layer_norm, rms_norm              [m, k], weight [k] (, bias [k]) -> [m, k], eps = 1e-5
 ///   batch_norm                        [m, n, k], weight [n], bias [n] -> [m, n, k], eps = 1e-5
+///   group_norm                        [m, 2 n, k], weight [2 n], bias [2 n] -> [m, 2 n, k],
+///                                     in 2 groups, eps = 1e-5
 ///   rope                              [m, 2 k] -> [m, 2 k], in halves
 ///   mm, matmul                        [m, k], [k, n] -> [m, n]
 ///   bmm                               [m, n, k], [m, k, n] -> [m, n, n]

@@ -80,9 +80,11 @@ OpEntry log_softmax_entry();
 OpEntry layer_norm_entry();
 OpEntry rms_norm_entry();
 OpEntry batch_norm_entry();
+OpEntry group_norm_entry();
 OpEntry dropout_entry();
 OpEntry scaled_dot_product_attention_entry();
 OpEntry rope_entry();
+OpEntry swiglu_entry();
 OpEntry cross_entropy_entry();
 OpEntry nll_loss_entry();
 OpEntry mse_loss_entry();
@@ -212,9 +214,11 @@ const std::vector<OpEntry>& all_ops() {
       detail::layer_norm_entry(),
       detail::rms_norm_entry(),
       detail::batch_norm_entry(),
+      detail::group_norm_entry(),
       detail::dropout_entry(),
       detail::scaled_dot_product_attention_entry(),
       detail::rope_entry(),
+      detail::swiglu_entry(),
       // Losses
       detail::cross_entropy_entry(),
       detail::nll_loss_entry(),

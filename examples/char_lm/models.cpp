@@ -7,22 +7,8 @@
 namespace char_lm {
 namespace {
 
-hg::nn::Linear matrix(std::int64_t in, std::int64_t out, double std) {
-  hg::nn::Linear linear(in, out, {.bias = false});
-  hg::nn::init::normal_(linear.weight, 0, std);
-  return linear;
-}
-
 hg::nn::LayerNorm layer_norm(std::int64_t width) {
   return hg::nn::LayerNorm({width}, {.bias = false});
-}
-
-constexpr double kStd = 0.02;
-
-/// Standard deviation of the layers that add to the residual stream, twice in each block: without
-/// the factor 1 / sqrt(2 layers), the variance of the stream would grow with the depth.
-double residual_std(const GptOptions& options) {
-  return kStd / std::sqrt(2.0 * static_cast<double>(options.layers));
 }
 
 }  // namespace
@@ -37,7 +23,7 @@ hg::Tensor Mlp::forward(const hg::Tensor& x) const {
   return output(hg::tanh(hidden(embedding(x).flatten(1))));
 }
 
-CausalSelfAttention::CausalSelfAttention(const GptOptions& options)
+CausalSelfAttention::CausalSelfAttention(const TransformerOptions& options)
     : Callable("CausalSelfAttention"),
       heads(options.heads),
       attention(register_module("attention", matrix(options.width, 3 * options.width, kStd))),
@@ -62,7 +48,7 @@ hg::Tensor CausalSelfAttention::forward(const hg::Tensor& x) const {
   return dropout(projection(mixed.reshape({batch, length, width})));
 }
 
-Block::Block(const GptOptions& options)
+Block::Block(const TransformerOptions& options)
     : Callable("Block"),
       attention_norm(register_module("attention_norm", layer_norm(options.width))),
       mlp_norm(register_module("mlp_norm", layer_norm(options.width))),
@@ -77,7 +63,7 @@ hg::Tensor Block::forward(const hg::Tensor& x) const {
   return attended + dropout(down(hg::gelu(up(mlp_norm(attended)))));
 }
 
-Gpt::Gpt(const GptOptions& options)
+Gpt::Gpt(const TransformerOptions& options)
     : Callable("Gpt"),
       checkpoint(options.checkpoint),
       characters(

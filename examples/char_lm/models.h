@@ -3,12 +3,10 @@
 #include <cstdint>
 #include <vector>
 
-#include <halfgrad/halfgrad.h>
+#include "layers.h"
 
 /// Models that map characters to logits for the next character.
 namespace char_lm {
-
-namespace hg = halfgrad;
 
 /// Maps `[batch, context]` to `[batch, characters]`: concatenates the embeddings of all characters
 /// and applies one hidden layer with tanh (Bengio, Ducharme, Vincent and Jauvin, "A neural
@@ -23,16 +21,10 @@ struct Mlp : hg::nn::Callable<Mlp> {
   hg::nn::Linear hidden, output;
 };
 
-struct GptOptions {
-  std::int64_t characters, context, layers, heads, width;
-  double dropout = 0;
-  bool checkpoint = false;
-};
-
 /// Maps `[batch, length, width]` to the same shape: each position attends to itself and to earlier
 /// positions.
 struct CausalSelfAttention : hg::nn::Callable<CausalSelfAttention> {
-  explicit CausalSelfAttention(const GptOptions& options);
+  explicit CausalSelfAttention(const TransformerOptions& options);
   hg::Tensor forward(const hg::Tensor& x) const;
 
   std::int64_t heads;
@@ -45,7 +37,7 @@ struct CausalSelfAttention : hg::nn::Callable<CausalSelfAttention> {
 ///     x = x + attention(norm(x))
 ///     x = x + mlp(norm(x))
 struct Block : hg::nn::Callable<Block> {
-  explicit Block(const GptOptions& options);
+  explicit Block(const TransformerOptions& options);
   hg::Tensor forward(const hg::Tensor& x) const;
 
   hg::nn::LayerNorm attention_norm, mlp_norm;
@@ -58,7 +50,7 @@ struct Block : hg::nn::Callable<Block> {
 /// al., "Language models are unsupervised multitask learners", 2019; sizes and initialisation as in
 /// nanoGPT). The embedding of the characters is also the weight of the last layer.
 struct Gpt : hg::nn::Callable<Gpt> {
-  explicit Gpt(const GptOptions& options);
+  explicit Gpt(const TransformerOptions& options);
   hg::Tensor forward(const hg::Tensor& x) const;
 
   bool checkpoint;

@@ -20,14 +20,15 @@ Options parse_options(int argc, char** argv) {
   programs::CommandLine app(
       "char_lm",
       "Trains a language model of characters in mixed precision, and generates text with it:\n"
-      "  mlp  a multilayer perceptron on the previous characters of a line (Bengio et al. 2003)\n"
-      "  gpt  a small transformer with causal self-attention, on running text");
+      "  mlp    a multilayer perceptron on the previous characters of a line (Bengio et al. 2003)\n"
+      "  gpt    a small transformer with causal self-attention, on running text\n"
+      "  llama  the same with rotary positions, RMSNorm and SwiGLU, by fused ops");
   app.option_defaults()->always_capture_default();
   const auto count = [&](const std::string& name, std::int64_t& value, const std::string& meaning) {
     return app.add_option(name, value, meaning)->check(checks::positive);
   };
-  app.add_option("--model", options.model, "mlp or gpt")
-      ->transform(programs::one_of({"mlp", "gpt"}));
+  app.add_option("--model", options.model, "mlp, gpt or llama")
+      ->transform(programs::one_of({"mlp", "gpt", "llama"}));
   app.add_option("--data", options.data, "Text file; default: a short built-in text")
       ->check(CLI::ExistingFile);
   app.add_option("--precision", options.precision, "fp32, fp16 (with a GradScaler) or bf16")
@@ -68,6 +69,9 @@ Options parse_options(int argc, char** argv) {
     if (options.model == "mlp" && context->empty()) options.context = 8;
     if (options.width % options.heads != 0)
       throw CLI::ValidationError("--heads: expected a divisor of the width");
+    if (options.model == "llama" && options.width / options.heads % 2 != 0)
+      throw CLI::ValidationError(
+          "--heads: expected width / heads to be even, for rotary positions");
     if (device == "cuda" && !hg::cuda::is_available())
       throw CLI::ValidationError("--device cuda: " + hg::cuda::why_unavailable());
   });

@@ -129,6 +129,27 @@ void bind_norms(nb::module_& nn) {
   rms_norm.def("reset_parameters", &nn::RMSNorm::reset_parameters);
   bind_parameter(rms_norm, "weight", &nn::RMSNorm::weight);
 
+  auto group_norm = bind_layer<nn::GroupNorm>(
+      nn, "GroupNorm", "Normalizes groups of channels, dimension 1; see group_norm().");
+  group_norm.def(
+      "__init__",
+      [](nb::pointer_and_handle<nn::GroupNorm> self, std::int64_t groups, std::int64_t channels,
+         double eps, bool affine, OptionalDevice device, OptionalDType dtype) {
+        new (self.p)
+            nn::GroupNorm(groups, channels,
+                          nn::GroupNormArguments{eps, affine, or_float(dtype), or_default(device)});
+        keep_options(self.h, {{"num_groups", nb::int_(groups)},
+                              {"num_channels", nb::int_(channels)},
+                              {"eps", nb::float_(eps)},
+                              {"affine", nb::bool_(affine)}});
+      },
+      "num_groups"_a, "num_channels"_a, "eps"_a = 1e-5, "affine"_a = true, device_option(),
+      dtype_option());
+  bind_options(group_norm, {"num_groups", "num_channels", "eps", "affine"});
+  group_norm.def("reset_parameters", &nn::GroupNorm::reset_parameters);
+  bind_parameter(group_norm, "weight", &nn::GroupNorm::weight);
+  bind_parameter(group_norm, "bias", &nn::GroupNorm::bias);
+
   auto batch_norm =
       bind_layer<nn::BatchNorm1d>(nn, "BatchNorm1d", "Normalizes each channel, dimension 1.");
   batch_norm.def(

@@ -1,4 +1,5 @@
 #include <halfgrad/autograd/attention.h>
+#include <halfgrad/autograd/group_norm.h>
 #include <halfgrad/autograd/linear_activation.h>
 #include <halfgrad/autograd/mlp.h>
 #include <halfgrad/autograd/ops.h>
@@ -130,6 +131,14 @@ void bind_rows(OpBinder& ops) {
       "bias"_a = nb::none(), "training"_a = false, "momentum"_a = 0.1, "eps"_a = 1e-5,
       "Normalizes each channel, dimension 1. In training updates the running statistics.");
   ops.function(
+      "group_norm",
+      [](const Tensor& input, std::int64_t groups, const OptionalTensor& weight,
+         const OptionalTensor& bias, double eps) {
+        return group_norm(input, groups, or_undefined(weight), or_undefined(bias), eps);
+      },
+      "input"_a, "num_groups"_a, "weight"_a = nb::none(), "bias"_a = nb::none(), "eps"_a = 1e-5,
+      "Normalizes groups of consecutive channels, dimension 1, of each sample.");
+  ops.function(
       "scaled_dot_product_attention",
       [](const Tensor& query, const Tensor& key, const Tensor& value, const OptionalTensor& mask,
          double dropout_p, bool is_causal, std::optional<double> scale) {
@@ -149,6 +158,14 @@ void bind_rows(OpBinder& ops) {
       "input"_a, nb::kw_only(), "base"_a = 10000.0, "offset"_a = 0, "interleaved"_a = false,
       "Rotary position embedding of [..., l, e]: turns each pair of features of row p by\n"
       "(offset + p) base^(-2i / e). A pair is i and i + e / 2, or 2i and 2i + 1 if interleaved.");
+  ops.function(
+      "swiglu",
+      [](const Tensor& input, const OptionalTensor& up) {
+        return up ? swiglu(input, *up) : swiglu(input);
+      },
+      "input"_a, "up"_a = nb::none(),
+      "silu(input) * up, rounded once. Without `up`, that of the halves of the input along its\n"
+      "last dimension, of which the first is the gate.");
   ops.function("dropout", &dropout, "input"_a, "p"_a = 0.5, "training"_a = true,
                "In training zeroes each element with probability p and divides others by 1 - p.");
 }

@@ -118,6 +118,29 @@ KernelOp batch_norm() {
   return op;
 }
 
+// As batch_norm, for each of 2 groups of n channels
+BoundedArray group_norm_with(const In& in, double eps) {
+  const Shape sizes = in[0].sizes();
+  const std::int64_t m = sizes[0], n = sizes[1] / 2, k = sizes[2];
+  const BoundedArray x = in[0].reshape({m, 2, n * k});
+  const BoundedArray centred = x - mean(x, -1, true);
+  const BoundedArray divisor = sqrt(mean(square(centred), -1, true) + eps).reshape({m, 2, 1, 1});
+  const BoundedArray rows = centred.reshape({m, 2, n, k});
+  const BoundedArray weight = in[1].reshape({2, n, 1}), bias = in[2].reshape({2, n, 1});
+  const BoundedArray y = either(rows / divisor * weight, rows * (weight / divisor)) + bias;
+  return y.reshape(sizes);
+}
+
+KernelOp group_norm() {
+  const auto sizes = [](const Dims& d) { return Shape{d.m, 2 * d.n, d.k}; };
+  return judged(
+      "group_norm", "[m, 2 n, k], [2 n], [2 n] -> [m, 2 n, k], in 2 groups",
+      [sizes](const Dims& d) {
+        return Specs{{.sizes = sizes(d)}, {.sizes = {2 * d.n}}, {.sizes = {2 * d.n}}};
+      },
+      sizes);
+}
+
 KernelOp rope() {
   const auto sizes = [](const Dims& d) { return Shape{d.m, 2 * d.k}; };
   return needs_rows(judged(
@@ -160,6 +183,7 @@ std::vector<KernelOp> row_ops() {
                     same_matrix))),
                 rms_norm_with),
       takes_eps(in_place(batch_norm()), batch_norm_with),
+      takes_eps(in_place(group_norm()), group_norm_with),
       rope(),
   };
 }

@@ -122,6 +122,7 @@ UNARY = {
     "layer_norm": lambda x: F.layer_norm(x, (4,)),
     "rms_norm": lambda x: F.rms_norm(x, (4,)),
     "batch_norm": lambda x: F.batch_norm(x, None, None, training=True),
+    "group_norm": lambda x: F.group_norm(x, 2),
     "embedding": lambda x: F.embedding(classes(x), x),
     "dropout": lambda x: F.dropout(x, 0.5),
     "cross_entropy_index": lambda x: F.cross_entropy(x, classes(x)),
@@ -167,6 +168,7 @@ BINARY = {
     "batch_norm_weight": lambda x, y: F.batch_norm(
         x, y[0].clone(), y[0].clone(), y[0], y[0], training=True
     ),
+    "group_norm_weight": lambda x, y: F.group_norm(x, 2, y[0], y[0]),
     "cross_entropy_probability": F.cross_entropy,
     "cross_entropy_weight": lambda x, y: F.cross_entropy(x, classes(x), weight=y[0]),
     "mse_loss": F.mse_loss,

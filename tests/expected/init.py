@@ -44,6 +44,7 @@ LAYERS = [
     ("Linear", nn.Linear, (3, 100)),
     ("LayerNorm", nn.LayerNorm, (16,)),
     ("RMSNorm", nn.RMSNorm, (16,)),
+    ("GroupNorm", nn.GroupNorm, (4, 16)),
     ("BatchNorm1d", nn.BatchNorm1d, (16,)),
     ("Embedding", nn.Embedding, (20, 8)),
 ]

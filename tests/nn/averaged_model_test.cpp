@@ -8,6 +8,7 @@
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/grad_mode.h>
+#include <halfgrad/autograd/ops.h>
 #include <halfgrad/nn/nn.h>
 #include <halfgrad/tests/devices.h>
 #include <halfgrad/tests/message_of.h>
@@ -193,6 +194,56 @@ TEST(AveragedModel, NamesWhatDoesNotFit) {
   EXPECT_EQ(message_of<std::invalid_argument>(
                 [&] { average.update_parameters(nn::Linear(2, 1, {.bias = false})); }),
             "AveragedModel: expected a model with 2 parameters, got 1");
+}
+
+// The reference: the mean of the batches' means and unbiased variances, in double.
+TEST_P(AveragedModelOn, UpdatesBatchNormFromTheLoader) {
+  nn::Sequential model = layers();
+  model.to(device());
+  AveragedModel average(model);
+  set_values(average, 3);
+  average.module.eval();
+  std::vector<std::pair<Tensor, int>> loader;
+  for (int i = 1; i <= 3; ++i) {
+    loader.emplace_back(arange(6 * i).to(kFloat).reshape({2 * i, 3}).sin().to(device()), i);
+  }
+  update_bn(loader, average);
+
+  const auto* const norm = average.module[1]->as<nn::BatchNorm1d>();
+  Tensor mean = zeros({2}, {.dtype = kDouble, .device = device()}), var = mean;
+  for (const auto& [x, label] : loader) {
+    const Tensor y = average.module[0]->as<nn::Linear>()->forward(x).detach().to(kDouble);
+    mean = mean + halfgrad::mean(y, Shape{0}) / 3;
+    var = var + halfgrad::var(y, Shape{0}) / 3;
+  }
+  expect_near({norm->running_mean.to_vector<double>(), norm->running_var.to_vector<double>()},
+              {mean.to_vector<double>(), var.to_vector<double>()});
+  EXPECT_EQ(norm->num_batches_tracked.item(), 3);
+  EXPECT_FALSE(average.module.is_training());
+  EXPECT_FALSE(nn::detail::plain_running_averages);
+}
+
+struct RefusingLoader {
+  const Tensor* begin() const { throw std::runtime_error("no batch expected"); }
+  const Tensor* end() const { return nullptr; }
+};
+
+TEST(UpdateBn, ReadsNoBatchWithoutBatchNorm) {
+  const nn::Sequential model(nn::Linear(3, 2), nn::BatchNorm1d(2, {.track_running_stats = false}));
+  EXPECT_NO_THROW(update_bn(RefusingLoader{}, model));
+  EXPECT_THROW(update_bn(RefusingLoader{}, layers()), std::runtime_error);
+}
+
+// Modes are restored module by module, also after an exception of the model.
+TEST(UpdateBn, RestoresTheModeOfEachModule) {
+  nn::Sequential model = layers();
+  model[0]->eval();
+  EXPECT_THROW(update_bn(std::vector{ones({4, 5})}, model), std::invalid_argument);
+  EXPECT_FALSE(model[0]->is_training());
+  EXPECT_TRUE(model[1]->is_training());
+  EXPECT_TRUE(model.is_training());
+  EXPECT_FALSE(nn::detail::plain_running_averages);
+  EXPECT_TRUE(GradMode::is_enabled());
 }
 
 }  // namespace

@@ -104,6 +104,7 @@ TEST(Init, FreshLayersDrawFromPyTorchsDistributions) {
       {"Linear", [](const Sizes& s) { return Linear(s[0], s[1]); }},
       {"LayerNorm", [](const Sizes& s) { return LayerNorm(s); }},
       {"RMSNorm", [](const Sizes& s) { return RMSNorm(s); }},
+      {"GroupNorm", [](const Sizes& s) { return GroupNorm(s[0], s[1]); }},
       {"BatchNorm1d", [](const Sizes& s) { return BatchNorm1d(s[0]); }},
       {"Embedding", [](const Sizes& s) { return Embedding(s[0], s[1]); }}};
   std::map<std::string, StateDict> built;

@@ -150,6 +150,20 @@ TEST(RMSNorm, DividesByTheRootMeanSquare) {
   EXPECT_EQ(printed(RMSNorm({2})), "RMSNorm([2], eps=none, elementwise_affine=true)");
 }
 
+TEST(GroupNorm, NormalizesGroupsOfChannels) {
+  const GroupNorm layer(2, 4, {.eps = 0, .dtype = kFloat64});
+  layer.weight.array().fill_(3);
+  layer.bias.array().fill_(0.5);
+  const Tensor x = tensor({{1.0, 3.0, 40.0, 20.0}}, {.dtype = kFloat64});
+  expect_close(layer(x), {-2.5, 3.5, 3.5, -2.5}, 16);
+  EXPECT_EQ(printed(layer), "GroupNorm(2, 4, eps=0, affine=true)");
+  EXPECT_TRUE(GroupNorm(2, 4, {.affine = false}).parameters().empty());
+  EXPECT_THROW(layer(rand({2, 6})), std::invalid_argument);
+  EXPECT_THROW(layer(rand({4})), std::invalid_argument);
+  EXPECT_THROW(GroupNorm rejected(3, 4), std::invalid_argument);
+  EXPECT_THROW(GroupNorm rejected(0, 4), std::invalid_argument);
+}
+
 TEST(Dropout, ZeroesAndScalesInTrainingOnly) {
   manual_seed(2);
   Dropout layer(0.25);
@@ -219,7 +233,7 @@ TEST(Activations, EqualTheirOps) {
 TEST(Layers, GradientsReachEveryParameter) {
   manual_seed(6);
   auto model = Sequential(Linear(4, 8), LayerNorm({8}), GELU(), Linear(8, 8), BatchNorm1d(8),
-                          SiLU(), Dropout(0.1), RMSNorm({8}), Linear(8, 2));
+                          SiLU(), Dropout(0.1), RMSNorm({8}), GroupNorm(2, 8), Linear(8, 2));
   const Tensor weights = randn({16, 2});
   (model(randn({16, 4})) * weights).sum().backward();
   for (const auto& [name, parameter] : model.named_parameters()) {

@@ -131,6 +131,7 @@ def test_layers_draw_the_weights_of_cpp_in_order():
 
 @pytest.mark.parametrize("layer, shape", [
     (nn.LayerNorm(4), (3, 4)), (nn.RMSNorm(4), (3, 4)), (nn.BatchNorm1d(4), (3, 4)),
+    (nn.GroupNorm(2, 4), (3, 4)),
     (nn.GELU("tanh"), (3, 4)), (nn.SiLU(), (3, 4)), (nn.ELU(), (3, 4)), (nn.LeakyReLU(), (3, 4)),
     (nn.Softplus(), (3, 4)), (nn.Softmax(1), (3, 4)), (nn.LogSoftmax(1), (3, 4)),
     (nn.Tanh(), (3, 4)), (nn.Sigmoid(), (3, 4)), (nn.Dropout(0.5), (3, 4)), (nn.Identity(), (3, 4)),
@@ -148,6 +149,28 @@ def test_other_layers():
     norm = nn.BatchNorm1d(2)
     norm(hg.randn(8, 2))
     assert norm.running_mean.tolist() != [0, 0]
+
+
+def test_group_norm_normalizes_the_channels_of_a_group():
+    x = hg.randn(2, 4, 3)
+    layer = nn.GroupNorm(2, 4, eps=0.0)
+    y = layer(x)
+    assert (layer.num_groups, layer.num_channels) == (2, 4)
+    groups = y.reshape(2, 2, 6)
+    assert np.allclose(groups.mean(2).tolist(), 0, atol=1e-6)
+    assert np.allclose(groups.square().mean(2).tolist(), 1, atol=1e-5)
+    assert hg.equal(y, F.group_norm(x, 2, eps=0.0))
+    with pytest.raises(ValueError, match="group_norm: expected a number of groups that divides 4"):
+        F.group_norm(x, 3)
+
+
+def test_swiglu_gates_with_the_first_half():
+    x = hg.randn(3, 8)
+    gate, up = x[:, :4], x[:, 4:]
+    assert hg.equal(hg.swiglu(x), hg.swiglu(gate, up))
+    assert np.allclose(hg.swiglu(x).tolist(), (F.silu(gate) * up).tolist(), atol=1e-6)
+    with pytest.raises(ValueError, match="swiglu: expected floating point x"):
+        hg.swiglu(hg.ones(3))
 
 
 def test_losses_as_modules_equal_the_functions():

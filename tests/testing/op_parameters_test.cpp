@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <halfgrad/autograd/group_norm.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/io/safetensors.h>
 #include <halfgrad/testing/kernel_formula.h>
@@ -53,9 +54,11 @@ TEST(OpParameters, NormsHaveTheirOwnEps) {
         {"layer_norm",
          [=](const Tensors& in) { return layer_norm(in[0], in[1].sizes(), in[1], in[2], eps); }},
         {"rms_norm", [=](const Tensors& in) { return rms_norm(in[0], in[1].sizes(), in[1], eps); }},
-        {"batch_norm", [=](const Tensors& in) {
+        {"batch_norm",
+         [=](const Tensors& in) {
            return batch_norm(in[0], in[1], in[2], {}, {}, true, 0.1, eps);
-         }}};
+         }},
+        {"group_norm", [=](const Tensors& in) { return group_norm(in[0], 2, in[1], in[2], eps); }}};
   };
   for (const auto& [op, run] : norms(1e-3)) {
     expect_op_passes(op, run, {.eps = 1e-3});
@@ -213,7 +216,7 @@ TEST(OpParameters, AreRefusedWhereTheOpDoesNotHaveThem) {
   EXPECT_EQ(
       message("softmax", {.eps = 1e-6}),
       "softmax: expected no eps, which only these ops have: layer_norm, rms_norm, batch_norm, "
-      "adam_step, adamw_step, fused_adam_step, fused_adamw_step");
+      "group_norm, adam_step, adamw_step, fused_adam_step, fused_adamw_step");
   EXPECT_TRUE(message("mm", {.dim = 0})
                   .starts_with("mm: expected no dim, which only these ops have: sum, mean, "));
   EXPECT_TRUE(message("relu", {.reduction = kSum}).find("cross_entropy, nll_loss") !=

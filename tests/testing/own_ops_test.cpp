@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <halfgrad/autograd/group_norm.h>
 #include <halfgrad/autograd/linear_activation.h>
 #include <halfgrad/autograd/mlp.h>
 #include <halfgrad/autograd/ops.h>
@@ -44,6 +45,7 @@ const std::map<std::string, Run>& own_composites() {
       {"any", [](const In& in) { return any(in[0], 1); }},
       {"batch_norm",
        [](const In& in) { return batch_norm(in[0], in[1], in[2], {}, {}, true, 0.1, 1e-5); }},
+      {"group_norm", [](const In& in) { return group_norm(in[0], 2, in[1], in[2]); }},
       {"rope", [](const In& in) { return rope(in[0]); }},
       {"mm", [](const In& in) { return mm(in[0], in[1]); }},
       {"matmul", [](const In& in) { return matmul(in[0], in[1]); }},

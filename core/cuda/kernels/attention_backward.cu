@@ -14,7 +14,7 @@
 #include <algorithm>
 
 #include <halfgrad/core/cuda/engines/launch.h>
-#include <halfgrad/core/cuda/kernels/attention_tile.h>
+#include <halfgrad/core/cuda/kernels/attention_products.h>
 
 namespace halfgrad::detail {
 namespace attention {

@@ -8,13 +8,13 @@
 // one so far, and rescales its sums whenever a larger one comes.
 //
 // A head that is wider than a tile takes one block for each tile of its columns; each of them
-// computes the scores. Arithmetic bounds it: FMAs of float32, of which an H100 does 60 TFLOP/s.
-// Tensor cores would do 16-bit products 16 times as fast.
+// computes the scores. Tensor cores do the products of 16-bit operands
+// (attention_tensor_cores.h), and FMAs those of float32 and float64.
 
 #include <halfgrad/core/cuda/kernels/attention.h>
 
 #include <halfgrad/core/cuda/engines/launch.h>
-#include <halfgrad/core/cuda/kernels/attention_tile.h>
+#include <halfgrad/core/cuda/kernels/attention_products.h>
 
 namespace halfgrad::detail {
 namespace attention {

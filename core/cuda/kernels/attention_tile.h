@@ -13,7 +13,7 @@
 #include <halfgrad/core/cuda/kernels/attention.h>
 #include <halfgrad/core/math/math.h>
 
-/// Tiles of attention's scores, weights and sums on a GPU, and the products of tiles.
+/// Tiles of attention's scores, weights and sums on a GPU.
 ///
 /// A block has 16 x 16 threads, and each has 4 x 4 elements of a tile of 64 x 64 (2 x 2 of 32 x 32
 /// in float64), spread so that neighbouring threads have neighbouring elements.
@@ -36,9 +36,10 @@ inline __device__ int column(int j) {
   return static_cast<int>(threadIdx.x) % kAcross + j * kAcross;
 }
 
-/// Rows are padded by one element to avoid bank conflicts.
+/// Rows are padded by one element to avoid bank conflicts. Tiles of 16-bit elements, which ldmatrix
+/// reads in rows of 16 bytes, lie in the same memory.
 template <class T>
-struct SharedTiles {
+struct alignas(16) SharedTiles {
   T left[kSide<T> * (kDepth + 1)];
   T right[kSide<T> * (kDepth + 1)];
   T weights[kSide<T>][kSide<T> + 1];
@@ -96,6 +97,10 @@ struct MatrixOfBatch {
     if (i >= rows || j >= columns) return T(0);
     return convert_on_device<T>(start[i * row_stride + j * column_stride]);
   }
+  /// The element as it is stored.
+  __device__ S stored_at(std::int64_t i, std::int64_t j) const {
+    return i >= rows || j >= columns ? S() : start[i * row_stride + j * column_stride];
+  }
 
   const S* start;
   std::int64_t rows, columns, row_stride, column_stride;
@@ -152,63 +157,6 @@ __device__ void load_tile(const MatrixOfBatch<S>& x, std::int64_t i, std::int64_
   }
 }
 
-/// sums[i][j] += a_row b_column, for rows from `first_a` on and columns that are rows of b
-template <class S, class T>
-__device__ void add_dots(const MatrixOfBatch<S>& a, std::int64_t first_a, const MatrixOfBatch<S>& b,
-                         std::int64_t first_b, SharedTiles<T>& shared, Part<T>& sums) {
-  for (std::int64_t depth = 0; depth < a.columns; depth += kDepth) {
-    load_tile(a, first_a, depth, kSide<T>, kDepth, shared.left);
-    load_tile(b, first_b, depth, kSide<T>, kDepth, shared.right);
-    __syncthreads();
-#pragma unroll 8
-    for (int c = 0; c < kDepth; ++c) {
-      T x[kEach<T>], y[kEach<T>];
-#pragma unroll
-      for (int i = 0; i < kEach<T>; ++i) {
-        x[i] = shared.left[row(i) * (kDepth + 1) + c];
-        y[i] = shared.right[column(i) * (kDepth + 1) + c];
-      }
-#pragma unroll
-      for (int i = 0; i < kEach<T>; ++i) {
-#pragma unroll
-        for (int j = 0; j < kEach<T>; ++j) sums[i][j] = std::fma(x[i], y[j], sums[i][j]);
-      }
-    }
-    __syncthreads();
-  }
-}
-
-/// sums[i][j] += sum_k weights[row][k] rows[k][column], or with weights[k][row] if kTurned, for the
-/// rows from `first` on. Hidden weights add nothing. The barrier before the first sum also makes
-/// the weights visible.
-template <bool kTurned, class S, class T>
-__device__ void add_weighted(const MatrixOfBatch<S>& rows, std::int64_t first,
-                             std::int64_t first_column, SharedTiles<T>& shared, Part<T>& sums) {
-#pragma unroll 1
-  for (int depth = 0; depth < kSide<T>; depth += kDepth) {
-    load_tile(rows, first + depth, first_column, kDepth, kSide<T>, shared.right);
-    __syncthreads();
-#pragma unroll 8
-    for (int k = 0; k < kDepth; ++k) {
-      T w[kEach<T>], y[kEach<T>];
-#pragma unroll
-      for (int i = 0; i < kEach<T>; ++i) {
-        w[i] = kTurned ? shared.weights[depth + k][row(i)] : shared.weights[row(i)][depth + k];
-        y[i] = shared.right[k * (kSide<T> + 1) + column(i)];
-      }
-#pragma unroll
-      for (int i = 0; i < kEach<T>; ++i) {
-        const bool hidden = is_hidden(w[i]);
-#pragma unroll
-        for (int j = 0; j < kEach<T>; ++j) {
-          sums[i][j] = hidden ? sums[i][j] : std::fma(w[i], y[j], sums[i][j]);
-        }
-      }
-    }
-    __syncthreads();
-  }
-}
-
 /// Calls f(i, j, query, key) for the elements of this thread.
 template <class T, class F>
 __device__ void each_score(std::int64_t first_query, std::int64_t first_key, const F& f) {
@@ -226,29 +174,6 @@ __device__ void store_weights(const Part<T>& weights, SharedTiles<T>& shared) {
 #pragma unroll
     for (int j = 0; j < kEach<T>; ++j) shared.weights[row(i)][column(j)] = weights[i][j];
   }
-}
-
-/// Computes the scores of a pair of tiles: -inf for keys that a query does not see, and outside.
-template <class S, class T>
-__device__ void compute_scores(const Operands& op, std::int64_t batch, std::int64_t first_query,
-                               std::int64_t first_key, SharedTiles<T>& shared, Part<T>& scores) {
-  const MatrixOfBatch<S> query(op.query, batch), key(op.key, batch);
-  each_score<T>(0, 0, [&](int i, int j, auto, auto) { scores[i][j] = 0; });
-  add_dots(query, first_query, key, first_key, shared, scores);
-  const std::int64_t mask = op.has_mask ? op.mask.offset(batch) : 0;
-  constexpr T kHiddenScore = -std::numeric_limits<T>::infinity();
-  const bool is_bool = op.mask.dtype == DType::boolean;
-  each_score<T>(first_query, first_key, [&](int i, int j, std::int64_t q, std::int64_t k) {
-    T score = seen_score(scores[i][j] * static_cast<T>(op.rule.scale));
-    bool hidden = q >= query.rows || k >= key.rows || op.rule.hides(q, k);
-    if (op.has_mask && !hidden) {
-      const T x = load<T>(op.mask.data, op.mask.dtype,
-                          mask + q * op.mask.row_stride + k * op.mask.column_stride);
-      hidden = x == (is_bool ? T(0) : kHiddenScore);
-      if (!is_bool) score = seen_score(score + x);
-    }
-    scores[i][j] = hidden ? kHiddenScore : score;
-  });
 }
 
 inline __device__ AttentionDropout dropout_of(const Operands& op) {

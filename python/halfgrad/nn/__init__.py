@@ -1,7 +1,7 @@
 """Modules: layers, losses, and the base class of your own."""
 
-from .._halfgrad.nn import (ELU, GELU, BatchNorm1d, Dropout, Embedding, Flatten, Identity,
-                            LayerNorm, LeakyReLU, Linear, LogSoftmax, Module, ReLU, RMSNorm,
+from .._halfgrad.nn import (ELU, GELU, BatchNorm1d, Dropout, Embedding, Flatten, GroupNorm,
+                            Identity, LayerNorm, LeakyReLU, Linear, LogSoftmax, Module, ReLU, RMSNorm,
                             Sigmoid, SiLU, Softmax, Softplus, Tanh)
 from . import functional, init, utils
 from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
@@ -12,7 +12,7 @@ from .module import Buffer, Parameter
 
 __all__ = [
     "BCELoss", "BCEWithLogitsLoss", "BatchNorm1d", "Buffer", "CrossEntropyLoss", "Dropout", "ELU",
-    "Embedding", "Flatten", "FusedMLP", "GELU", "HuberLoss", "Identity", "KLDivLoss", "L1Loss",
+    "Embedding", "Flatten", "FusedMLP", "GELU", "GroupNorm", "HuberLoss", "Identity", "KLDivLoss", "L1Loss",
     "LayerNorm", "LeakyReLU", "Linear", "LogSoftmax", "MSELoss", "Module", "ModuleDict",
     "ModuleList", "NLLLoss", "Parameter", "ParameterDict", "ParameterList", "RMSNorm", "ReLU",
     "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss", "Softmax", "Softplus", "Tanh", "functional",

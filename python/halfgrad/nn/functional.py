@@ -4,7 +4,7 @@ from typing import Any
 
 from .. import _halfgrad
 from .._halfgrad import (Tensor, batch_norm, binary_cross_entropy,
-                         binary_cross_entropy_with_logits, cross_entropy, elu, embedding, gelu,
+                         binary_cross_entropy_with_logits, cross_entropy, elu, embedding, gelu, group_norm,
                          huber_loss, kl_div, l1_loss, layer_norm, leaky_relu, linear, linear_gelu,
                          linear_relu, log_softmax, mlp, mlp_cross_entropy, mse_loss, nll_loss, one_hot, rms_norm,
                          scaled_dot_product_attention, sigmoid, silu, smooth_l1_loss, softmax,
@@ -12,7 +12,7 @@ from .._halfgrad import (Tensor, batch_norm, binary_cross_entropy,
 
 __all__ = [
     "batch_norm", "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy",
-    "dropout", "elu", "embedding", "gelu", "huber_loss", "kl_div", "l1_loss", "layer_norm",
+    "dropout", "elu", "embedding", "gelu", "group_norm", "huber_loss", "kl_div", "l1_loss", "layer_norm",
     "leaky_relu", "linear", "linear_gelu", "linear_relu", "log_softmax", "mlp", "mlp_cross_entropy", "mse_loss", "nll_loss",
     "normalize", "one_hot", "relu", "rms_norm", "scaled_dot_product_attention", "sigmoid", "silu",
     "smooth_l1_loss", "softmax", "softplus", "softshrink", "tanh",

@@ -8,6 +8,7 @@
 
 #include <halfgrad/autograd/attention.h>
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/group_norm.h>
 #include <halfgrad/autograd/ops.h>
 
 /// The calls of tests/expected/autocast_dtypes.py, by its names. Each takes 4 x 4 operands, and
@@ -124,6 +125,7 @@ inline const std::map<std::string, Op> kOps{
     {"layer_norm", unary([](X x) { return layer_norm(x, {4}); })},
     {"rms_norm", unary([](X x) { return rms_norm(x, {4}); })},
     {"batch_norm", unary([](X x) { return batch_norm(x, {}, {}, {}, {}, true); })},
+    {"group_norm", unary([](X x) { return group_norm(x, 2); })},
     {"embedding", unary([](X x) { return embedding(x, classes()); })},
     {"dropout", unary([](X x) { return dropout(x, 0.5, true); })},
     {"cross_entropy_index", unary([](X x) { return cross_entropy(x, classes()); })},
@@ -173,6 +175,7 @@ inline const std::map<std::string, Op> kOps{
     {"batch_norm_weight", binary([](X x, X y) {
        return batch_norm(x, row(y), row(y), row(y).clone(), row(y).clone(), true);
      })},
+    {"group_norm_weight", binary([](X x, X y) { return group_norm(x, 2, row(y), row(y)); })},
     {"cross_entropy_probability", binary([](X x, X y) { return cross_entropy(x, y); })},
     {"cross_entropy_weight",
      binary([](X x, X y) { return cross_entropy(x, classes(), {.weight = row(y)}); })},

@@ -151,8 +151,10 @@ TEST_P(Attention, EqualsTheCompositionInFloat64) {
 TEST_P(Attention, HasTheSameBitsAgain) {
   for (const AttentionCase& c :
        {AttentionCase{70, 130, 8, 72, {2}, false, 0.25}, AttentionCase{66, 66, 8, 8, {2}, true}}) {
-    const std::vector<Tensor> once = fused(c, kFloat), again = fused(c, kFloat);
-    for (std::size_t i = 0; i < once.size(); ++i) EXPECT_TRUE(equal(once[i], again[i])) << i;
+    for (const DType dtype : {kFloat, kHalf}) {
+      const std::vector<Tensor> once = fused(c, dtype), again = fused(c, dtype);
+      for (std::size_t i = 0; i < once.size(); ++i) EXPECT_TRUE(equal(once[i], again[i])) << i;
+    }
   }
 }
 
@@ -218,15 +220,43 @@ TEST_P(Attention, AQueryThatSeesNoKeyGetsZeros) {
 
 // The value is inf where the query does not look, and overflow elsewhere is not hidden.
 TEST_P(Attention, AHiddenKeyTakesNoPart) {
-  const Tensor q = drawn({2, 4}, 1, kFloat).requires_grad_();
-  const Tensor k = drawn({2, 4}, 2, kFloat).requires_grad_();
-  const Tensor v = elements({1, 2, kInf, kNan}, kFloat).view({2, 2}).requires_grad_();
-  const Tensor y = scaled_dot_product_attention(q, k, v, {}, 0, true);
-  EXPECT_EQ(elements(y[0]), (Doubles{1, 2}));
-  EXPECT_EQ(elements(y[1])[0], kInf);
-  EXPECT_TRUE(std::isnan(elements(y[1])[1]));
-  y.backward(elements({1, 1, 0, 0}, kFloat).view({2, 2}));
-  EXPECT_EQ(elements(q.grad()[0]), Doubles(4, 0));
+  for (const DType dtype : {kFloat, kHalf, kBFloat16}) {
+    const Tensor q = drawn({2, 4}, 1, dtype).requires_grad_();
+    const Tensor k = drawn({2, 4}, 2, dtype).requires_grad_();
+    const Tensor v = elements({1, 2, kInf, kNan}, dtype).view({2, 2}).requires_grad_();
+    const Tensor y = scaled_dot_product_attention(q, k, v, {}, 0, true);
+    EXPECT_EQ(elements(y[0]), (Doubles{1, 2}));
+    EXPECT_EQ(elements(y[1])[0], kInf);
+    EXPECT_TRUE(std::isnan(elements(y[1])[1]));
+    y.backward(elements({1, 1, 0, 0}, dtype).view({2, 2}));
+    EXPECT_EQ(elements(q.grad()[0]), Doubles(4, 0));
+  }
+}
+
+// An infinite value in the second of three tiles, which all but three queries do not see.
+TEST_P(Attention, AHiddenKeyOfALaterTileTakesNoPart) {
+  for (const DType dtype : {kHalf, kBFloat16}) {
+    const Tensor q = drawn({130, 8}, 1, dtype), k = drawn({130, 8}, 2, dtype);
+    const Tensor finite = drawn({130, 8}, 3, dtype), v = finite.clone();
+    v[127].fill_(kInf);
+    const Tensor y = scaled_dot_product_attention(q, k, v, {}, 0, true);
+    const Tensor expected = scaled_dot_product_attention(q, k, finite, {}, 0, true);
+    expect_near(y.slice(0, 0, 127), expected.slice(0, 0, 127).to(kDouble), 2);
+    EXPECT_EQ(elements(y.slice(0, 127)), Doubles(3 * 8, kInf));
+  }
+}
+
+// dp is up to 4e6 here: more than float16 holds, and no reason for an infinite gradient.
+TEST_P(Attention, SlopesMayOverflowFloat16) {
+  const double large = 32768, small = 0x1p-10;
+  Tensor q = elements({small, -small}, kHalf).view({2, 1}).requires_grad_();
+  Tensor k = elements({small, -small}, kHalf).view({2, 1}).requires_grad_();
+  const Tensor v = elements({large, 0}, kHalf).view({2, 1});
+  scaled_dot_product_attention(q, k, v).backward(elements({128, 128}, kHalf).view({2, 1}));
+  // Both weights are 1/2 within 2^-20: ds = +-large 128 / 4, and dq = 2 ds small.
+  const double dq = 2 * (large * 128 / 4) * small;
+  expect_near(q.grad(), elements({dq, dq}).view({2, 1}), 4);
+  for (const double dk : elements(k.grad())) EXPECT_NEAR(dk, 0, 0x1p-6);
 }
 
 TEST_P(Attention, LargeScoresDoNotOverflow) {
