@@ -182,7 +182,8 @@ void update_clipped(const std::vector<TensorUpdate<Update, N>>& updates,
   }
 }
 
-/// The elements of a narrow gradient that the pass multiplies by the control's factors, or null.
+/// The elements of a narrow gradient that the pass reads, or null. It multiplies them by the
+/// control's factors, if there are any; without factors, only a pass on the CPU reads them.
 const Array* elements_to_read(const Tensor& gradient, const optim::StepControl& control);
 
 std::vector<Tensor> params_with_gradient(const optim::ParamGroup& group);
@@ -232,7 +233,8 @@ class ParameterUpdates {
     if (control_.clip != nullptr) update_clipped<true>(plain_, control_);
     if (control_.clip == nullptr) update_parameters(plain_, control_);
     update_parameters(mastered_, control_);
-    update_clipped<false>(narrow_, control_);
+    if (control_.factors != nullptr) update_clipped<false>(narrow_, control_);
+    if (control_.factors == nullptr) update_parameters(narrow_, control_);
     for (const Tensor& param : narrow_params_) {
       shadow_was_written(param);
       if (control_.clip != nullptr) set_factors(param.grad(), *control_.factors);
