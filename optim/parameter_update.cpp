@@ -6,7 +6,8 @@ namespace halfgrad::detail {
 
 const Array* elements_to_read(const Tensor& gradient, const optim::StepControl& control) {
   if (control.factors == nullptr) {
-    const Array* const elements = control.inv_scale == nullptr ? narrow_elements(gradient) : nullptr;
+    const Array* const elements =
+        control.inv_scale == nullptr ? narrow_elements(gradient) : nullptr;
     return elements != nullptr && elements->device().is_cpu() ? elements : nullptr;
   }
   return control.clip != nullptr ? narrow_elements(gradient)
