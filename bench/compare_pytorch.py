@@ -129,7 +129,7 @@ def their_samples(name, threads, seconds):
 
 
 def our_samples(binary, name, threads, seconds):
-    """Seconds per iteration of every repetition of one benchmark."""
+    """Seconds per iteration of every repetition of one benchmark: of steps, the median."""
     repetitions = 5
     command = [
         binary,
@@ -144,7 +144,9 @@ def our_samples(binary, name, threads, seconds):
     if not rows:
         sys.exit(f"compare_pytorch: expected a benchmark {name} in {binary}, got none")
     return [
-        row["real_time"] * UNITS[row["time_unit"]] for row in rows if row["run_type"] == "iteration"
+        row.get("median_s") or row["real_time"] * UNITS[row["time_unit"]]
+        for row in rows
+        if row["run_type"] == "iteration"
     ]
 
 

@@ -1,6 +1,8 @@
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,6 +30,35 @@ struct Precision {
 };
 constexpr Precision kPrecisions[] = {{"f32", kFloat}, {"bf16", kBFloat16}, {"fp16", kHalf}};
 
+// Seconds per step, in samples of at least 1 ms: their median ignores the moments in which another
+// process has the core. bench/compare_pytorch.py takes PyTorch's samples in the same way.
+class Samples {
+ public:
+  void count_step() {
+    ++steps_;
+    const Clock::time_point now = Clock::now();
+    const std::chrono::duration<double> elapsed = now - start_;
+    if (elapsed.count() < 1e-3) return;
+    seconds_.push_back(elapsed.count() / steps_);
+    start_ = now;
+    steps_ = 0;
+  }
+
+  double median() {
+    if (seconds_.empty()) return 0;
+    const auto middle = seconds_.begin() + static_cast<std::ptrdiff_t>(seconds_.size() / 2);
+    std::nth_element(seconds_.begin(), middle, seconds_.end());
+    return *middle;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Clock::time_point start_ = Clock::now();
+  int steps_ = 0;
+  std::vector<double> seconds_;
+};
+
 // zero_grad, forward, cross entropy, backward, Adam: the step that the script times in PyTorch.
 void train_step(benchmark::State& state, const std::vector<std::int64_t>& sizes, std::int64_t batch,
                 DType dtype) {
@@ -37,6 +68,7 @@ void train_step(benchmark::State& state, const std::vector<std::int64_t>& sizes,
   amp::GradScaler scaler({.enabled = dtype == kHalf});
   const Tensor x = randn({batch, sizes.front()});
   const Tensor y = randint(sizes.back(), {batch});
+  Samples samples;
   for (auto _ : state) {
     optimizer.zero_grad();
     Tensor loss;
@@ -48,7 +80,9 @@ void train_step(benchmark::State& state, const std::vector<std::int64_t>& sizes,
     scaler.scale(loss).backward();
     scaler.step(optimizer);
     scaler.update();
+    samples.count_step();
   }
+  state.counters["median_s"] = samples.median();
 }
 
 Tensor one_element(double value) { return full({1}, value, {.requires_grad = true}); }

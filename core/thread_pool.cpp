@@ -28,10 +28,17 @@ void pause() {
 #endif
 }
 
+bool more_than_cores(int threads) {
+  static const unsigned cores = std::thread::hardware_concurrency();
+  return cores != 0 && threads > static_cast<int>(cores);
+}
+
 // Waits for ready(value). Sleeping and waking costs both threads 10 us or more, so it first polls
-// for 1 ms, longer than the pauses inside a training step, and yields to other threads.
+// for 1 ms, longer than the pauses inside a training step. Between polls it yields only if several
+// of the `threads` share a core: beside another busy program, a thread that yields gets its core
+// back milliseconds later, and the others wait for it.
 template <class Ready>
-std::uint32_t await(const std::atomic<std::uint32_t>& state, const Ready& ready) {
+std::uint32_t await(const std::atomic<std::uint32_t>& state, int threads, const Ready& ready) {
   constexpr auto kPolling = std::chrono::milliseconds(1);
   while (true) {
     std::uint32_t value = 0;
@@ -42,7 +49,7 @@ std::uint32_t await(const std::atomic<std::uint32_t>& state, const Ready& ready)
         if (ready(value)) return value;
         pause();
       }
-      std::this_thread::yield();
+      if (more_than_cores(threads)) std::this_thread::yield();
     } while (std::chrono::steady_clock::now() < deadline);
     state.wait(value, std::memory_order_acquire);
   }
@@ -113,7 +120,7 @@ class Pool {
     region_.work();
     in_chunk = false;
     gate_.fetch_and(~kOpen, std::memory_order_relaxed);
-    await(gate_, [](std::uint32_t gate) { return (gate & kInside) == 0; });
+    await(gate_, threads_, [](std::uint32_t gate) { return (gate & kInside) == 0; });
     if (region_.failed.exchange(false)) {
       std::rethrow_exception(std::exchange(region_.failure, nullptr));
     }
@@ -140,8 +147,8 @@ class Pool {
   void serve() {
     in_chunk = true;
     while (true) {
-      std::uint32_t gate =
-          await(gate_, [](std::uint32_t value) { return (value & (kOpen | kStop)) != 0; });
+      std::uint32_t gate = await(
+          gate_, threads_, [](std::uint32_t value) { return (value & (kOpen | kStop)) != 0; });
       if ((gate & kStop) != 0) return;
       if (!gate_.compare_exchange_strong(gate, gate + kOneInside, std::memory_order_acquire)) {
         continue;

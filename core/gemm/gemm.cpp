@@ -87,34 +87,23 @@ Bf16Operand bf16_operand(const MatrixView& view, bool by_rows) {
 
 void multiply_bf16(double alpha, const MatrixView& a, const MatrixView& b, double beta,
                    const MutableMatrixView& c, const RowBias& bias, std::int64_t bias_stride) {
-  const bool direct = c.dtype == kFloat32 && c.col_stride == 1;
   const PairBlocks blocks(a.cols);
-  const std::int64_t a_packed = PackedPairs<kDotRows>::size(c.rows, blocks),
-                     b_packed = PackedPairs<kDotColumns>::size(c.cols, blocks),
-                     bias_copy = bias.data == nullptr ? 0 : c.cols,
-                     c_copy = direct ? 0 : c.rows * c.cols;
-  Scratch<std::uint32_t> pairs({a_packed, b_packed});
-  Scratch<float> scratch({bias_copy, c_copy});
-  const auto packed_a = pack_rows_of_pairs(bf16_operand(a, true), blocks, pairs.take(a_packed));
-  const auto packed_b = pack_columns_of_pairs(bf16_operand(b, false), blocks, pairs.take(b_packed));
-  Destination<float> to{
-      .out = static_cast<float*>(c.data),
-      .row_stride = c.row_stride,
-      .alpha = static_cast<float>(alpha),
-      .beta = static_cast<float>(beta),
-      .bias = accumulating_bias<float>(bias, bias_stride, c.cols, scratch.take(bias_copy))};
-  if (!direct) {
-    to.out = scratch.take(c_copy);
-    to.row_stride = c.cols;
-  }
-  const Result<float> result{to, c, direct};
+  const std::int64_t a_size = PackedPairs<kDotRows>::size(c.rows, blocks),
+                     b_size = PackedPairs<kDotColumns>::size(c.cols, blocks),
+                     bias_size = bias.data == nullptr ? 0 : c.cols;
+  Scratch<std::uint32_t> pairs({a_size, b_size});
+  Scratch<float> bias_copy({bias_size});
+  const PackedPairs<kDotRows> packed_a(pairs.take(a_size), blocks);
+  const PackedPairs<kDotColumns> packed_b(pairs.take(b_size), blocks);
+  pack_pairs(bf16_operand(a, true), bf16_operand(b, false), blocks, packed_a, packed_b);
+  const Bf16Epilogue epilogue{
+      static_cast<float>(alpha), static_cast<float>(beta),
+      accumulating_bias<float>(bias, bias_stride, c.cols, bias_copy.take(bias_size))};
   const Tiling tiles(c.rows, c.cols, kDotRows, kDotColumns);
   const std::int64_t grain = grain_of(tiles.area() * a.cols / 2, kMultiplyAddsPerChunk);
   parallel_for(0, tiles.count(), grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t index = begin; index < end; ++index) {
-      result.compute(tiles[index], [&](const Tile& tile) {
-        multiply_pairs(tile, blocks, packed_a, packed_b, to);
-      });
+      multiply_pairs(tiles[index], blocks, packed_a, packed_b, epilogue, c);
     }
   });
 }

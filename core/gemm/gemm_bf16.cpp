@@ -116,28 +116,24 @@ void pack_block(const Bf16Operand& from, std::int64_t outer, std::int64_t k, std
 }
 
 template <int Width>
-PackedPairs<Width> pack_pairs(const Bf16Operand& from, const PairBlocks& blocks,
-                              std::uint32_t* words) {
-  const std::int64_t strips = divide_up(from.outer, Width), per_strip = blocks.total();
-  parallel_for(0, strips, grain_of(per_strip * Width, kCopiesPerChunk),
-               [&](std::int64_t begin, std::int64_t end) {
-                 for (std::int64_t strip = begin; strip < end; ++strip) {
-                   for (std::int64_t block = 0; block < blocks.count(); ++block) {
-                     const std::int64_t at = strip * per_strip + block * blocks.most_pairs();
-                     pack_block<Width>(from, strip * Width, blocks.first(block),
-                                       blocks.length(block), words + at * Width);
-                   }
-                 }
-               });
-  return {words, per_strip, blocks.most_pairs()};
+void pack_pair_strip(const Bf16Operand& from, const PairBlocks& blocks, std::int64_t strip,
+                     const PackedPairs<Width>& to) {
+  const std::int64_t outer = strip * Width;
+  for (std::int64_t block = 0; block < blocks.count(); ++block) {
+    pack_block<Width>(from, outer, blocks.first(block), blocks.length(block),
+                      to.strip(outer, block));
+  }
 }
 
 #if defined(HALFGRAD_BF16_DOT)
-// Computes the sums of a block, whose depth is `pairs` pairs, for Rows rows and 16 columns of C for
-// each of Vectors vectors.
+// For Rows rows and 16 columns of C for each of Vectors vectors, and a block of `pairs` pairs:
+//
+//     out = alpha sums + beta out
+//
+// alpha sums is rounded: the float kernel rounds it, too. beta 0 does not read `out`.
 template <int Rows, int Vectors>
-HALFGRAD_BF16_DOT void sum_pairs(std::int64_t pairs, const std::uint32_t* a, const std::uint32_t* b,
-                                 float* sums) {
+HALFGRAD_BF16_DOT void multiply_block(std::int64_t pairs, const std::uint32_t* a,
+                                      const std::uint32_t* b, float alpha, float beta, float* out) {
   constexpr int kVector = 16;
   __m512 sum[Rows][Vectors];
 #pragma GCC unroll 16
@@ -163,67 +159,106 @@ HALFGRAD_BF16_DOT void sum_pairs(std::int64_t pairs, const std::uint32_t* a, con
   for (int row = 0; row < Rows; ++row) {
 #pragma GCC unroll 2
     for (int i = 0; i < Vectors; ++i) {
-      _mm512_storeu_ps(sums + row * kDotColumns + i * kVector, sum[row][i]);
+      float* const to = out + row * kDotColumns + i * kVector;
+      __m512 value = _mm512_mul_ps(_mm512_set1_ps(alpha), sum[row][i]);
+      __asm__("" : "+v"(value));  // keeps the product out of a fused multiply-add
+      if (beta != 0) value = _mm512_fmadd_ps(_mm512_set1_ps(beta), _mm512_loadu_ps(to), value);
+      _mm512_storeu_ps(to, value);
     }
   }
 }
 
-using SumPairs = void (*)(std::int64_t, const std::uint32_t*, const std::uint32_t*, float*);
+using MultiplyBlock = void (*)(std::int64_t pairs, const std::uint32_t* a, const std::uint32_t* b,
+                               float alpha, float beta, float* out);
 
-constexpr auto kSumPairs = []<int... I>(std::integer_sequence<int, I...>) {
-  return std::array<std::array<SumPairs, 2>, sizeof...(I)>{
-      {{&sum_pairs<I + 1, 1>, &sum_pairs<I + 1, 2>}...}};
+// multiply_block by rows - 1, and by vectors - 1.
+constexpr auto kMultiplyBlock = []<int... I>(std::integer_sequence<int, I...>) {
+  return std::array<std::array<MultiplyBlock, 2>, sizeof...(I)>{
+      {{&multiply_block<I + 1, 1>, &multiply_block<I + 1, 2>}...}};
 }
 (std::make_integer_sequence<int, kDotRows>());
 #endif
 
-// The epilogue of one row of sums.
-void store_row(const float* sums, const Destination<float>& to, std::int64_t columns) {
-  for (std::int64_t i = 0; i < columns; i += kLanes<float>) {
-    Vector<float> sum = load(sums + i);
-    if (to.alpha != 1) sum = scaled<float>(to.alpha, sum);
-    if (i + kLanes<float> <= columns) {
-      store_whole<float>(sum, to.at(0, i));
-    } else {
-      store_first<float>(columns - i, sum, to.at(0, i));
+// A tile's part of one strip of B, in rows of kDotColumns: it stays in the L1 cache until all
+// blocks of the depth have been added, and C is written once.
+struct Sums {
+  alignas(64) float elements[kFewRows * kDotColumns];
+
+  float* row(std::int64_t i) { return elements + i * kDotColumns; }
+
+  void add_bias(std::int64_t rows, std::int64_t columns, const float* bias) {
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (std::int64_t j = 0; j < columns; ++j) row(i)[j] += bias[j];
     }
   }
+};
+
+// Rounds the sums to C's dtype and stores them in `part`, a part of C.
+void store_sums(const Sums& sums, std::int64_t rows, std::int64_t columns,
+                const MutableMatrixView& part) {
+  const Tile all{0, rows, 0, columns};
+  if (part.dtype != kBFloat16 || part.col_stride != 1 || columns != kDotColumns) {
+    return narrow_tile(all, sums.elements, part);
+  }
+  BFloat16 narrowed[kFewRows * kDotColumns];  // one call is faster than one for each row
+  narrow(sums.elements, narrowed, rows * kDotColumns);
+  auto* out = static_cast<BFloat16*>(part.data);
+  for (std::int64_t i = 0; i < rows; ++i, out += part.row_stride) {
+    std::memcpy(out, narrowed + i * kDotColumns, kDotColumns * sizeof(BFloat16));
+  }
+}
+
+// The part of C at (row, col) as a view with Sums' distance between rows.
+MutableMatrixView part_of(const MutableMatrixView& c, std::int64_t row, std::int64_t col) {
+  MutableMatrixView part = c;
+  part.data =
+      static_cast<char*>(c.data) + (row * c.row_stride + col * c.col_stride) * item_size(c.dtype);
+  part.cols = kDotColumns;
+  return part;
 }
 
 }  // namespace
 
 bool uses_bf16_dot() { return !kLibraryMultiplies && allowed && processor_has_dot(); }
 
-PackedPairs<kDotRows> pack_rows_of_pairs(const Bf16Operand& a, const PairBlocks& blocks,
-                                         std::uint32_t* words) {
-  return pack_pairs<kDotRows>(a, blocks, words);
-}
-PackedPairs<kDotColumns> pack_columns_of_pairs(const Bf16Operand& b, const PairBlocks& blocks,
-                                               std::uint32_t* words) {
-  return pack_pairs<kDotColumns>(b, blocks, words);
+void pack_pairs(const Bf16Operand& from_a, const Bf16Operand& from_b, const PairBlocks& blocks,
+                const PackedPairs<kDotRows>& a, const PackedPairs<kDotColumns>& b) {
+  const std::int64_t a_strips = divide_up(from_a.outer, kDotRows),
+                     b_strips = divide_up(from_b.outer, kDotColumns);
+  parallel_for(0, a_strips + b_strips, grain_of(blocks.total() * kDotColumns, kCopiesPerChunk),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t strip = begin; strip < end; ++strip) {
+                   if (strip < a_strips) {
+                     pack_pair_strip(from_a, blocks, strip, a);
+                   } else {
+                     pack_pair_strip(from_b, blocks, strip - a_strips, b);
+                   }
+                 }
+               });
 }
 
 void multiply_pairs([[maybe_unused]] const Tile& tile, [[maybe_unused]] const PairBlocks& blocks,
                     [[maybe_unused]] const PackedPairs<kDotRows>& a,
                     [[maybe_unused]] const PackedPairs<kDotColumns>& b,
-                    [[maybe_unused]] const Destination<float>& c) {
+                    [[maybe_unused]] const Bf16Epilogue& epilogue,
+                    [[maybe_unused]] const MutableMatrixView& c) {
 #if defined(HALFGRAD_BF16_DOT)
-  alignas(64) float sums[kDotRows * kDotColumns];
-  for (std::int64_t block = 0; block < blocks.count(); ++block) {
-    Destination<float> to = c;
-    if (block > 0) to.beta = 1;
-    if (block + 1 < blocks.count()) to.bias = nullptr;
-    for (std::int64_t col = tile.col; col < tile.col + tile.cols; col += kDotColumns) {
-      const std::int64_t columns = std::min<std::int64_t>(kDotColumns, tile.col + tile.cols - col);
-      for (std::int64_t row = tile.row; row < tile.row + tile.rows; row += kDotRows) {
-        const std::int64_t rows = std::min<std::int64_t>(kDotRows, tile.row + tile.rows - row);
-        const SumPairs sum = kSumPairs[static_cast<std::size_t>(rows - 1)][columns > 16 ? 1 : 0];
-        sum(blocks.pairs(block), a.strip(row, block), b.strip(col, block), sums);
-        for (std::int64_t i = 0; i < rows; ++i) {
-          store_row(sums + i * kDotColumns, to.at(row + i, col), columns);
-        }
+  Sums sums;
+  for (std::int64_t col = tile.col; col < tile.col + tile.cols; col += kDotColumns) {
+    const std::int64_t columns = std::min<std::int64_t>(kDotColumns, tile.col + tile.cols - col);
+    const MutableMatrixView part = part_of(c, tile.row, col);
+    if (epilogue.beta != 0) widen_tile({0, tile.rows, 0, columns}, part, sums.elements);
+    for (std::int64_t block = 0; block < blocks.count(); ++block) {
+      const float beta = block == 0 ? epilogue.beta : 1;
+      for (std::int64_t row = 0; row < tile.rows; row += kDotRows) {
+        const std::int64_t rows = std::min<std::int64_t>(kDotRows, tile.rows - row);
+        kMultiplyBlock[static_cast<std::size_t>(rows - 1)][columns > 16 ? 1 : 0](
+            blocks.pairs(block), a.strip(tile.row + row, block), b.strip(col, block),
+            epilogue.alpha, beta, sums.row(row));
       }
     }
+    if (epilogue.bias != nullptr) sums.add_bias(tile.rows, columns, epilogue.bias + col);
+    store_sums(sums, tile.rows, columns, part);
   }
 #endif
 }

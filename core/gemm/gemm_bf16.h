@@ -57,25 +57,34 @@ struct Bf16Operand {
 // The pairs of an operand in strips of Width rows or columns: [strip][block][pair][Width].
 template <int Width>
 struct PackedPairs {
-  const std::uint32_t* words;
+  std::uint32_t* words;
   std::int64_t per_strip;  // pairs
   std::int64_t per_block;
+
+  PackedPairs(std::uint32_t* memory, const PairBlocks& blocks)
+      : words(memory), per_strip(blocks.total()), per_block(blocks.most_pairs()) {}
 
   static std::int64_t size(std::int64_t outer, const PairBlocks& blocks) {
     return divide_up(outer, Width) * blocks.total() * Width;
   }
-  const std::uint32_t* strip(std::int64_t outer, std::int64_t block) const {
+  std::uint32_t* strip(std::int64_t outer, std::int64_t block) const {
     return words + (outer / Width * per_strip + block * per_block) * Width;
   }
 };
 
-PackedPairs<kDotRows> pack_rows_of_pairs(const Bf16Operand& a, const PairBlocks& blocks,
-                                         std::uint32_t* words);
-PackedPairs<kDotColumns> pack_columns_of_pairs(const Bf16Operand& b, const PairBlocks& blocks,
-                                               std::uint32_t* words);
+// Packs both operands: A into `a`, B into `b`.
+void pack_pairs(const Bf16Operand& from_a, const Bf16Operand& from_b, const PairBlocks& blocks,
+                const PackedPairs<kDotRows>& a, const PackedPairs<kDotColumns>& b);
+
+// The factors of C = alpha A B + beta C + bias; no bias when `bias` is null.
+struct Bf16Epilogue {
+  float alpha, beta;
+  const float* bias;
+};
 
 // Computes a tile of C.
 void multiply_pairs(const Tile& tile, const PairBlocks& blocks, const PackedPairs<kDotRows>& a,
-                    const PackedPairs<kDotColumns>& b, const Destination<float>& c);
+                    const PackedPairs<kDotColumns>& b, const Bf16Epilogue& epilogue,
+                    const MutableMatrixView& c);
 
 }  // namespace halfgrad::detail

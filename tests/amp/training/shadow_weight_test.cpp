@@ -98,6 +98,27 @@ TEST_P(ShadowWeights, AreUsedAfterAStepAndAreTheWeightsRounded) {
   }
 }
 
+// The reference looks at its gradients, which widens them, and casts its weights.
+TEST_P(ShadowWeights, AreWrittenByAPlainStepOnTheCpu) {
+  Net net(device(), false, kBFloat16), casting(device(), true, kBFloat16);
+  for (int step = 0; step < 5; ++step) {
+    for (Net* each : {&net, &casting}) {
+      each->optimizer->zero_grad();
+      each->forward(batch(step, device())).square().mean().backward();
+      for (const Tensor& p : casting.parameters) {
+        if (p.grad().defined()) static_cast<void>(p.grad().array());
+      }
+      each->optimizer->step();
+    }
+    EXPECT_EQ(net.has_shadow(), device().is_cpu());
+    ASSERT_EQ(net.bits(), casting.bits()) << step;
+    for (std::size_t i = 0; i < net.parameters.size(); ++i) {
+      EXPECT_EQ(bytes_of(net.parameters[i].grad().array()),
+                bytes_of(casting.parameters[i].grad().array()));
+    }
+  }
+}
+
 TEST_P(ShadowWeights, KeepTheirMemory) {
   Net net(device(), false);
   net.step(batch(0, device()));
