@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -31,6 +32,22 @@ class LocalSamples : public DistributedSampler<> {
     return std::vector<std::size_t>(first, first + static_cast<std::ptrdiff_t>(count));
   }
   std::size_t index() const noexcept { return positions_.index(); }
+  void save(serialize::OutputArchive& archive) const override {
+    archive.write("epoch", tensor(static_cast<std::int64_t>(epoch_)));
+    positions_.save(archive);
+  }
+  /// The sampler must have the size, the number of replicas and the rank of the saved one.
+  void load(serialize::InputArchive& archive) override {
+    Tensor epoch;
+    archive.read("epoch", epoch);
+    epoch_ = static_cast<std::size_t>(epoch.item<std::int64_t>());
+    samples_ = chosen();
+    positions_.load(archive);
+    if (positions_.size() != samples_.size()) {
+      halfgrad::detail::fail("DistributedSampler", "expected {} samples for this process, got {}",
+                             samples_.size(), positions_.size());
+    }
+  }
 
  protected:
   virtual std::vector<std::size_t> chosen() const = 0;
