@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {
@@ -65,6 +66,16 @@ class ArrayRef {
   const T* data_ = nullptr;
   std::size_t size_ = 0;
 };
+
+/// Copies the elements; dtype when absent as for a vector.
+template <class T>
+Tensor tensor(ArrayRef<T> values, const CreationOptions& options = {}) {
+  return tensor(values.vec(), options);
+}
+template <class T>
+Tensor tensor(ArrayRef<T> values, detail::OneOption auto option) {
+  return tensor(values.vec(), option);
+}
 
 template <class T>
 using optional = std::optional<T>;                       ///< libtorch's name

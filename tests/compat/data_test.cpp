@@ -206,6 +206,9 @@ TEST(ArrayRef, SeesElements) {
   EXPECT_EQ(view.back(), 3);
   EXPECT_THROW(view.at(3), std::out_of_range);
   EXPECT_TRUE(view == torch::ArrayRef<int>(values.data(), 3));
+  EXPECT_TRUE(torch::tensor(view).equal(torch::tensor({1, 2, 3})));
+  EXPECT_EQ(torch::tensor(view, torch::kDouble).dtype(), torch::kDouble);
+  EXPECT_EQ(torch::tensor(torch::ArrayRef<double>({0.5, 1})).dtype(), torch::kFloat);
 }
 
 }  // namespace
