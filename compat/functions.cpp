@@ -50,6 +50,9 @@ Tensor celu(const Tensor& self, double alpha) {
   return where(self > 0, self, expm1(clamp_max(self, 0) / alpha) * alpha);
 }
 Tensor hardtanh(const Tensor& self, double min_val, double max_val) {
+  if (!(min_val <= max_val)) {
+    detail::fail("hardtanh", "expected min_val <= max_val, got {} and {}", min_val, max_val);
+  }
   return clamp(self, min_val, max_val);
 }
 Tensor relu6(const Tensor& self) { return clamp(self, 0, 6); }

@@ -1,8 +1,18 @@
 #include <halfgrad/compat/utilities.h>
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
 #include <typeinfo>
+#include <utility>
 
 #include <halfgrad/compat/any_module.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/nn/embedding.h>
 
 namespace halfgrad::detail {
@@ -48,3 +58,22 @@ std::string libtorch_text(const nn::Module& module) {
 }
 
 }  // namespace halfgrad::detail
+
+namespace halfgrad {
+
+TempFile::~TempFile() {
+  if (!name.empty()) std::remove(name.c_str());
+}
+
+TempFile make_tempfile(const std::string& prefix) {
+  std::string name = (std::filesystem::temp_directory_path() / (prefix + "XXXXXX")).string();
+  const int file = mkstemp(name.data());
+  if (file < 0) {
+    detail::fail<std::runtime_error>("make_tempfile", "expected to write \"{}\", got {}", name,
+                                     std::strerror(errno));
+  }
+  close(file);
+  return TempFile(std::move(name));
+}
+
+}  // namespace halfgrad

@@ -87,6 +87,22 @@ std::string Join(const std::string& separator,  // NOLINT(readability-identifier
   return out.str();
 }
 
+/// A new empty file, which is removed at the end of the scope.
+class TempFile {
+ public:
+  explicit TempFile(std::string file_name) : name(std::move(file_name)) {}
+  TempFile(TempFile&& other) noexcept : name(std::exchange(other.name, "")) {}
+  TempFile(const TempFile&) = delete;
+  TempFile& operator=(const TempFile&) = delete;
+  TempFile& operator=(TempFile&&) = delete;
+  ~TempFile();
+
+  std::string name;
+};
+/// Makes a file in the folder for temporary files, whose name begins with `prefix`. Throws
+/// std::runtime_error if there is none that can be written.
+TempFile make_tempfile(const std::string& prefix = "torch-file-");
+
 }  // namespace halfgrad
 
 /// libtorch's names for a check of what the program itself should have made true.

@@ -208,7 +208,8 @@ TEST(ArrayRef, SeesElements) {
   EXPECT_TRUE(view == torch::ArrayRef<int>(values.data(), 3));
   EXPECT_TRUE(torch::tensor(view).equal(torch::tensor({1, 2, 3})));
   EXPECT_EQ(torch::tensor(view, torch::kDouble).dtype(), torch::kDouble);
-  EXPECT_EQ(torch::tensor(torch::ArrayRef<double>({0.5, 1})).dtype(), torch::kFloat);
+  const std::vector<double> halves{0.5, 1};
+  EXPECT_EQ(torch::tensor(torch::ArrayRef<double>(halves)).dtype(), torch::kFloat);
 }
 
 }  // namespace

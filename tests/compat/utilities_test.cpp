@@ -1,5 +1,6 @@
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -104,6 +105,22 @@ TEST(Utilities, LayersPrintTheirOptions) {
   for (const auto& [printed, expected] : texts) EXPECT_EQ(printed, "torch::nn::" + expected);
 }
 
+TEST(Utilities, TempFilesEndWithTheirScope) {
+  std::string name;
+  {
+    const auto first = c10::make_tempfile("halfgrad-"), second = c10::make_tempfile("halfgrad-");
+    EXPECT_NE(first.name, second.name);
+    name = first.name;
+    EXPECT_NE(name.find("halfgrad-"), std::string::npos);
+    torch::save(torch::ones({2}), name);
+    torch::Tensor loaded;
+    torch::load(loaded, name);
+    EXPECT_EQ(loaded.sum().item<int>(), 2);
+  }
+  EXPECT_FALSE(std::filesystem::exists(name));
+  EXPECT_THROW(c10::make_tempfile("no/such/folder/"), std::runtime_error);
+}
+
 TEST(Utilities, DefaultDTypeHasLibtorchsNames) {
   EXPECT_EQ(torch::typeMetaToScalarType(torch::get_default_dtype()), torch::kFloat);
   torch::set_default_dtype(torch::scalarTypeToTypeMeta(torch::kDouble));
@@ -153,6 +170,13 @@ TEST(Utilities, EmbeddingTakesAllArgumentsOfLibtorch) {
   EXPECT_TRUE(torch::equal(table.grad(), torch::tensor({{1.0, 1.0}, {0.0, 0.0}, {0.0, 0.0}})));
   EXPECT_THROW(torch::embedding(table, indices, -1, true), std::invalid_argument);
   EXPECT_THROW(torch::embedding(table, indices, -1, false, true), std::invalid_argument);
+}
+
+TEST(Utilities, HardtanhRefusesAnEmptyInterval) {
+  const torch::Tensor x = torch::ones({2});
+  EXPECT_THROW(torch::hardtanh(x, 1, -1), std::invalid_argument);
+  EXPECT_THROW(nn::Hardtanh(nn::HardtanhOptions().min_val(2))(x), std::invalid_argument);
+  EXPECT_EQ(torch::hardtanh(x, 0.5, 0.5).sum().item<float>(), 1.0f);
 }
 
 TEST(Utilities, FromPretrainedTakesBuilders) {
