@@ -150,7 +150,7 @@ class ChunkDataset : public StatefulDataset<ChunkDataset<Reader, ChunkSampler, E
   ExampleSampler example_sampler_;
   ChunkDatasetOptions options_;
   std::function<void(Chunk&)> preprocess_;
-  std::deque<typename Reader::ExampleType> samples_;  // of chunks that were read
+  std::deque<typename Reader::ExampleType> samples_;  ///< read and not yet asked for
   bool is_loaded_ = false;
   mutable std::mutex mutex_;
 };

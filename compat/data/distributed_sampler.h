@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <random>
 #include <vector>
@@ -59,7 +58,8 @@ class LocalSamples : public DistributedSampler<> {
 
 }  // namespace detail
 
-/// A permutation that depends on the epoch alone, dealt out in turn to the processes.
+/// A permutation that depends on the epoch alone, dealt out in turn to the processes. If the size
+/// is no multiple of their number, and duplicates are allowed, the first samples occur twice.
 class DistributedRandomSampler : public detail::LocalSamples {
  public:
   explicit DistributedRandomSampler(std::size_t size, std::size_t num_replicas = 1,
@@ -70,11 +70,12 @@ class DistributedRandomSampler : public detail::LocalSamples {
 
  private:
   std::vector<std::size_t> chosen() const override {
-    std::vector<std::size_t> order(size_), samples;
-    std::iota(order.begin(), order.end(), std::size_t{0});
+    // As many as all processes take: some samples twice, or all once.
+    std::vector<std::size_t> order(std::max(size_, local_sample_count() * num_replicas_)), samples;
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i % size_;
     std::shuffle(order.begin(), order.end(), std::mt19937_64(epoch_));
     for (std::size_t i = 0; i < local_sample_count(); ++i) {
-      samples.push_back(order[(rank_ + i * num_replicas_) % size_]);
+      samples.push_back(order[rank_ + i * num_replicas_]);
     }
     return samples;
   }

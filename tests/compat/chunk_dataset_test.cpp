@@ -1,10 +1,13 @@
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -19,6 +22,52 @@ namespace data = torch::data;
 using data::datasets::ChunkDatasetOptions;
 using Values = std::vector<int>;
 using InOrder = data::samplers::SequentialSampler;
+
+/// 0, 1, ... 9, and then nothing. It is called by one thread at a time.
+struct UpTo10 : data::datasets::StatefulDataset<UpTo10, int> {
+  std::optional<int> get_batch(std::size_t) override {
+    if (next == 10) return std::nullopt;
+    std::this_thread::sleep_for(std::chrono::microseconds(100 * (next % 3)));
+    return next++;
+  }
+  std::optional<std::size_t> size() const override { return std::nullopt; }
+  void reset() override { next = 0; }
+
+  int next = 0;
+};
+
+TEST(StatefulDataset, GivesEachBatchOnceWithWorkers) {
+  Values expected(10);
+  std::iota(expected.begin(), expected.end(), 0);
+  for (const std::size_t workers : {0, 1, 4, 12}) {
+    auto loader = data::make_data_loader(UpTo10(), data::DataLoaderOptions().workers(workers));
+    for (int epoch = 0; epoch < 3; ++epoch) {
+      Values seen;
+      for (const int batch : *loader) seen.push_back(batch);
+      EXPECT_EQ(seen, expected) << workers << " workers, epoch " << epoch;
+    }
+  }
+}
+
+struct Failing : UpTo10 {
+  std::optional<int> get_batch(std::size_t size) override {
+    auto batch = UpTo10::get_batch(size);
+    if (batch == 4) throw std::out_of_range("no batch 4");
+    return batch;
+  }
+};
+
+TEST(StatefulDataset, GoesOnAfterAnException) {
+  using Loaded = data::datasets::SharedBatchDataset<Failing>;
+  auto loader = data::make_data_loader(Loaded(std::make_shared<Failing>()),
+                                       data::DataLoaderOptions().workers(3));
+  Values seen;
+  auto batch = loader->begin();
+  for (; *batch < 3; ++batch) seen.push_back(*batch);
+  EXPECT_EQ(seen, (Values{0, 1, 2}));
+  EXPECT_THROW(++batch, data::WorkerException);
+  loader->join();
+}
 
 /// Chunk i has i + 2 samples: 10 i, 10 i + 1, ...
 struct Reader : data::datasets::ChunkDataReader<int> {
@@ -64,7 +113,6 @@ TEST(ChunkDataset, IsReadByALoaderWithWorkers) {
     for (int epoch = 0; epoch < 2; ++epoch) {
       Values seen;
       for (const Values& batch : *loader) seen.insert(seen.end(), batch.begin(), batch.end());
-      std::sort(seen.begin(), seen.end());
       EXPECT_EQ(seen, (Values{0, 1, 10, 11, 12, 20, 21, 22, 23})) << workers << " workers";
     }
   }

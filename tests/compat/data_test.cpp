@@ -174,6 +174,9 @@ TEST(Samplers, AreDistributed) {
       EXPECT_NE(sampler.next(10).value(), part);
     }
     std::sort(found.begin(), found.end());
+    if (duplicates) {
+      EXPECT_EQ(found, (Indices{0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+    }
     found.erase(std::unique(found.begin(), found.end()), found.end());
     EXPECT_EQ(found.size(), duplicates ? 10 : 9);
   }
