@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <exception>
-#include <ranges>
+#include <iterator>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -29,16 +30,48 @@ constexpr DType typeMetaToScalarType(DType dtype) { return dtype; }
 constexpr DType scalarTypeToTypeMeta(DType dtype) { return dtype; }
 // NOLINTEND(readability-identifier-naming)
 
+/// The integers from `first` on, before `end`.
+template <std::integral T>
+class IntegerRange {
+ public:
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const T*;
+    using reference = T;
+
+    explicit Iterator(T value) : value_(value) {}
+    T operator*() const { return value_; }
+    Iterator& operator++() {
+      ++value_;
+      return *this;
+    }
+    Iterator operator++(int) { return Iterator(value_++); }
+    friend bool operator==(Iterator a, Iterator b) { return a.value_ == b.value_; }
+
+   private:
+    T value_;
+  };
+
+  IntegerRange(T first, T end) : first_(first), end_(std::max(first, end)) {}
+  Iterator begin() const { return Iterator(first_); }
+  Iterator end() const { return Iterator(end_); }
+
+ private:
+  T first_, end_;
+};
+
 /// 0, 1, ... before `end`, for a loop: `for (const auto i : c10::irange(n))`. Empty if end <= 0.
 template <std::integral T>
-auto irange(T end) {
-  return std::views::iota(T(0), std::max(T(0), end));
+IntegerRange<T> irange(T end) {
+  return {T(0), end};
 }
 /// begin, begin + 1, ... before `end`, with the type of `end`. Empty if end <= begin.
 template <std::integral A, std::integral B>
-requires(!std::same_as<A, bool> && !std::same_as<B, bool>) auto irange(A begin, B end) {
-  const B first = static_cast<B>(begin);
-  return std::views::iota(first, std::max(first, end));
+IntegerRange<B> irange(A begin, B end) {
+  return {static_cast<B>(begin), end};
 }
 
 namespace detail {
