@@ -58,7 +58,7 @@ class ArrayRef {
     return {data_ + first, count};
   }
   ArrayRef slice(std::size_t first) const { return slice(first, size_ - first); }
-  std::vector<T> vec() const { return {begin(), end()}; }
+  std::vector<T> vec() const { return std::vector<T>(begin(), end()); }
   bool equals(ArrayRef other) const { return vec() == other.vec(); }
   friend bool operator==(ArrayRef a, ArrayRef b) { return a.equals(b); }
 

@@ -1,3 +1,4 @@
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <numeric>
@@ -211,6 +212,9 @@ TEST(ArrayRef, SeesElements) {
   EXPECT_TRUE(view == torch::ArrayRef<int>(values.data(), 3));
   EXPECT_TRUE(torch::tensor(view).equal(torch::tensor({1, 2, 3})));
   EXPECT_EQ(torch::tensor(view, torch::kDouble).dtype(), torch::kDouble);
+  const std::array<bool, 3> bits{true, false, true};
+  EXPECT_EQ(torch::ArrayRef<bool>(bits).vec(), (std::vector<bool>{true, false, true}));
+  EXPECT_TRUE(torch::tensor(torch::ArrayRef<bool>(bits)).equal(torch::tensor({true, false, true})));
   const std::vector<double> halves{0.5, 1};
   EXPECT_EQ(torch::tensor(torch::ArrayRef<double>(halves)).dtype(), torch::kFloat);
 }
