@@ -138,7 +138,10 @@ void GradScaler::unscale_(optim::Optimizer& optimizer) {
 }
 
 StepOutcome GradScaler::step(optim::Optimizer& optimizer, const std::function<Tensor()>& closure) {
-  if (!options_.enabled) return StepOutcome(Array(), optimizer.step(closure));
+  if (!options_.enabled) {
+    const Tensor loss = optimizer.step(closure);
+    return StepOutcome(Array(), loss.defined() ? std::optional(loss) : std::nullopt);
+  }
   if (closure) {
     fail<std::runtime_error>("step",
                              "expected no closure, whose gradients could not be checked, got one");

@@ -1,5 +1,6 @@
 #include <halfgrad/autograd/creation.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -14,6 +15,7 @@ namespace halfgrad {
 namespace {
 
 thread_local constinit Device default_device;
+constinit std::atomic<DType> default_dtype = kFloat;
 
 Device device_of(const CreationOptions& options) {
   return options.device.value_or(get_default_device());
@@ -25,7 +27,8 @@ Tensor with_options(const Array& array, const CreationOptions& options) {
   return result;
 }
 
-Array empty_array(const Shape& sizes, const CreationOptions& options, DType otherwise = kFloat) {
+Array empty_array(const Shape& sizes, const CreationOptions& options,
+                  DType otherwise = get_default_dtype()) {
   return Array::empty(sizes, options.dtype.value_or(otherwise), device_of(options));
 }
 
@@ -75,7 +78,7 @@ Tensor arange_of(Scalar start, Scalar end, Scalar step, const CreationOptions& o
                                 std::to_string(from) + ", end " + std::to_string(end.to<T>()) +
                                 ", step " + std::to_string(by));
   }
-  return tabulate<T>({*steps}, options, std::is_integral_v<T> ? kLong : kFloat,
+  return tabulate<T>({*steps}, options, std::is_integral_v<T> ? kLong : get_default_dtype(),
                      [=](std::int64_t i) { return after_steps(from, i, by); });
 }
 
@@ -90,19 +93,30 @@ CreationOptions completed(CreationOptions options, const Tensor& like) {
 void set_default_device(Device device) { default_device = device; }
 Device get_default_device() { return default_device; }
 
+void set_default_dtype(DType dtype) {
+  if (!is_floating_point(dtype)) {
+    detail::fail("set_default_dtype", "expected a floating-point dtype, got {}", dtype);
+  }
+  default_dtype = dtype;
+}
+DType get_default_dtype() { return default_dtype; }
+
 Tensor empty(const Shape& sizes, const CreationOptions& options) {
   return with_options(empty_array(sizes, options), options);
 }
 Tensor zeros(const Shape& sizes, const CreationOptions& options) {
-  return with_options(Array::full(sizes, 0, options.dtype.value_or(kFloat), device_of(options)),
-                      options);
+  return with_options(
+      Array::full(sizes, 0, options.dtype.value_or(get_default_dtype()), device_of(options)),
+      options);
 }
 Tensor ones(const Shape& sizes, const CreationOptions& options) {
-  return with_options(Array::full(sizes, 1, options.dtype.value_or(kFloat), device_of(options)),
-                      options);
+  return with_options(
+      Array::full(sizes, 1, options.dtype.value_or(get_default_dtype()), device_of(options)),
+      options);
 }
 Tensor full(const Shape& sizes, Scalar value, const CreationOptions& options) {
-  const DType dtype = options.dtype.value_or(value.kind());
+  const DType kind = is_floating_point(value.kind()) ? get_default_dtype() : value.kind();
+  const DType dtype = options.dtype.value_or(kind);
   return with_options(Array::full(sizes, value, dtype, device_of(options)), options);
 }
 
@@ -122,7 +136,7 @@ Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const CreationOpti
   const auto to = end.to<double>();
   const double by = steps > 1 ? (to - from) / static_cast<double>(steps - 1) : 0;
   // Counts from the nearer end, so that both ends are exact.
-  return tabulate<double>({steps}, options, kFloat, [=](std::int64_t i) {
+  return tabulate<double>({steps}, options, get_default_dtype(), [=](std::int64_t i) {
     return i <= (steps - 1) / 2 ? from + by * static_cast<double>(i)
                                 : to - by * static_cast<double>(steps - 1 - i);
   });
@@ -130,7 +144,7 @@ Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const CreationOpti
 
 Tensor eye(std::int64_t n, const CreationOptions& options) { return eye(n, n, options); }
 Tensor eye(std::int64_t n, std::int64_t m, const CreationOptions& options) {
-  return tabulate<double>({n, m}, options, kFloat,
+  return tabulate<double>({n, m}, options, get_default_dtype(),
                           [m](std::int64_t i) { return i / m == i % m ? 1.0 : 0.0; });
 }
 

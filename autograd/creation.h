@@ -23,8 +23,8 @@ Device get_default_device();
 Tensor empty(const Shape& sizes, const CreationOptions& options = {});
 Tensor zeros(const Shape& sizes, const CreationOptions& options = {});
 Tensor ones(const Shape& sizes, const CreationOptions& options = {});
-/// dtype when absent: float32, int64 or bool, as `value` is. Throws std::invalid_argument for a
-/// value outside the range of the dtype.
+/// dtype when absent: get_default_dtype(), int64 or bool, as `value` is. Throws
+/// std::invalid_argument for a value outside the range of the dtype.
 Tensor full(const Shape& sizes, Scalar value, const CreationOptions& options = {});
 
 /// start, start + step, ... before end; dtype when absent: int64 if all three are integers.
@@ -140,14 +140,14 @@ concept Stored = std::same_as<T, double> || std::same_as<T, float> || std::same_
     std::same_as<T, std::int16_t> || std::same_as<T, std::int8_t> ||
     std::same_as<T, std::uint8_t> || std::same_as<T, bool>;
 
-/// The dtype of a tensor made of a list of T, as in libtorch: float32 for float and double, int64
-/// for int and longer integers; the types of 8 and 16 bits stay.
+/// The dtype of a tensor made of a list of T, as in libtorch: get_default_dtype() for float and
+/// double, int64 for int and longer integers; bool and the types of 8 and 16 bits stay.
 template <class T>
-constexpr DType literal_dtype() {
+DType literal_dtype() {
   if constexpr (Stored<T> && sizeof(T) < sizeof(std::int32_t)) {
     return dtype_of<T>();
   } else {
-    return std::is_integral_v<T> ? kLong : kFloat;
+    return std::is_integral_v<T> ? kLong : get_default_dtype();
   }
 }
 
@@ -194,8 +194,8 @@ Tensor tensor_of_list(const List& list, const CreationOptions& options) {
 }  // namespace detail
 
 /// Literals: `tensor(2.5)`, `tensor({1, 2, 3})`, `tensor({{1.0, 2.0}, {3.0, 4.0}})`. dtype when
-/// absent: float32 for float and double, int64 for int and longer integers, else that of the type.
-/// Throws std::invalid_argument for lists of unequal length.
+/// absent: get_default_dtype() for float and double, int64 for int and longer integers, else that
+/// of the type. Throws std::invalid_argument for lists of unequal length.
 template <detail::Literal T>
 Tensor tensor(T value, const CreationOptions& options = {}) {
   return detail::tensor_of_list<T>(value, options);
@@ -228,8 +228,14 @@ Tensor tensor(std::initializer_list<std::initializer_list<T>> values,
   return tensor(values, detail::only(option));
 }
 
+template <class T>
+Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values,
+              detail::OneOption auto option) {
+  return tensor(values, detail::only(option));
+}
+
 /// Copies the caller's elements, in row-major order. dtype when absent as for literals: doubles
-/// become float32, as in libtorch, unless `{.dtype = kDouble}` says otherwise. Throws
+/// become get_default_dtype(), as in libtorch, unless `{.dtype = kDouble}` says otherwise. Throws
 /// std::invalid_argument unless values.size() is numel(sizes).
 template <detail::Stored T>
 Tensor tensor(std::span<const T> values, const Shape& sizes, const CreationOptions& options = {}) {

@@ -8,10 +8,18 @@
 
 namespace halfgrad {
 
+/// The dtype of new tensors of floating-point values, and of the parameters of new layers, if their
+/// options name none: float32 at first, and the same in all threads, as in libtorch. Integers that
+/// an op makes floating-point become float32 for any default. Throws std::invalid_argument for a
+/// dtype that is not floating-point.
+void set_default_dtype(DType dtype);
+DType get_default_dtype();
+
 /// Properties of a new tensor: `randn({2, 3}, {.dtype = kHalf, .requires_grad = true})`. libtorch's
 /// chains, `dtype(kHalf).requires_grad(true)`, are in compat/tensor_options.h and convert to it.
 struct CreationOptions {
-  std::optional<DType> dtype = std::nullopt;    ///< when absent float32, or as the function says
+  std::optional<DType> dtype =
+      std::nullopt;  ///< when absent get_default_dtype(), or as the function says
   std::optional<Device> device = std::nullopt;  ///< when absent get_default_device()
   bool requires_grad = false;
 };

@@ -205,10 +205,19 @@ Tensor with_values(const Rows& at, const Tensor& value, bool accumulate) {
                at.rows);
 }
 
-void put(const Picks& picks, const Tensor& value, bool accumulate) {
+// `value` without the leading dimensions of size 1 that `dims` dimensions have no place for, as in
+// NumPy: [1, 1, 3] is assigned to [3].
+Tensor without_leading_ones(const Tensor& value, std::int64_t dims) {
+  Shape sizes = value.sizes();
+  while (sizes.size() > dims && sizes[0] == 1) sizes.erase(0);
+  return sizes.size() == value.dim() ? value : reshape(value, sizes);
+}
+
+void put(const Picks& picks, const Tensor& source, bool accumulate) {
   const Tensor& view = picks.view;
   const detail::CastRuleScope no_rule(nullptr);  // the target keeps its dtype
   const Rows at = rows_of("index_put_", picks);
+  const Tensor value = without_leading_ones(source, at.picked_sizes.size());
   if (at.flat.numel() == 0) return static_cast<void>(expand(value, at.picked_sizes));
   Shape permuted, inverse = at.order;
   for (int i = 0; i < at.order.size(); ++i) {
@@ -257,10 +266,11 @@ Tensor& InPlaceMethods::index_put_(const std::vector<indexing::TensorIndex>& ind
   const indexing::Picks picks = indexing::Reader("index_put_", self(), indices).result();
   if (indexing::any_picked(picks)) {
     indexing::put(picks, value, accumulate);
-  } else if (accumulate) {
-    picks.view.add_(value);
+  } else if (const Tensor fit = indexing::without_leading_ones(value, picks.view.dim());
+             accumulate) {
+    picks.view.add_(fit);
   } else {
-    picks.view.copy_(value);
+    picks.view.copy_(fit);
   }
   return const_cast<Tensor&>(self());
 }

@@ -37,6 +37,7 @@ Tensor smooth_l1_loss(const Tensor& self, const Tensor& target,
                       CallSite site = CallSite::here());
 Tensor huber_loss(const Tensor& self, const Tensor& target, Reduction reduction = Reduction::mean,
                   double delta = 1.0, CallSite site = CallSite::here());
+/// `target` may lack dimensions of size 1 that self has, and the other way round: [n] for [n, 1].
 Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tensor& weight = {},
                             Reduction reduction = Reduction::mean);
 Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target,

@@ -85,6 +85,7 @@ class Tensor : public detail::TensorMethods {
   bool is_contiguous() const { return layout().is_contiguous(); }
   bool is_floating_point() const { return halfgrad::is_floating_point(dtype()); }
 
+  void* data_ptr() const { return address(false); }
   /// Address of the first element. Throws std::invalid_argument unless T stores this dtype.
   template <class T>
   T* data_ptr() const {

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {
@@ -57,7 +58,7 @@ class ArrayRef {
     return {data_ + first, count};
   }
   ArrayRef slice(std::size_t first) const { return slice(first, size_ - first); }
-  std::vector<T> vec() const { return {begin(), end()}; }
+  std::vector<T> vec() const { return std::vector<T>(begin(), end()); }
   bool equals(ArrayRef other) const { return vec() == other.vec(); }
   friend bool operator==(ArrayRef a, ArrayRef b) { return a.equals(b); }
 
@@ -65,6 +66,16 @@ class ArrayRef {
   const T* data_ = nullptr;
   std::size_t size_ = 0;
 };
+
+/// Copies the elements; dtype when absent as for a vector.
+template <class T>
+Tensor tensor(ArrayRef<T> values, const CreationOptions& options = {}) {
+  return tensor(values.vec(), options);
+}
+template <class T>
+Tensor tensor(ArrayRef<T> values, detail::OneOption auto option) {
+  return tensor(values.vec(), option);
+}
 
 template <class T>
 using optional = std::optional<T>;                       ///< libtorch's name

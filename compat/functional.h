@@ -54,6 +54,7 @@ using halfgrad::hardtanh;
 using halfgrad::leaky_relu;
 using halfgrad::log_softmax;
 using halfgrad::pairwise_distance;
+using halfgrad::pdist;
 using halfgrad::relu;
 using halfgrad::relu6;
 using halfgrad::rrelu;

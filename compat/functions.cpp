@@ -1,7 +1,9 @@
 #include <halfgrad/compat/functions.h>
 
 #include <cmath>
+#include <cstdint>
 #include <numbers>
+#include <vector>
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/core/fail.h>
@@ -48,6 +50,9 @@ Tensor celu(const Tensor& self, double alpha) {
   return where(self > 0, self, expm1(clamp_max(self, 0) / alpha) * alpha);
 }
 Tensor hardtanh(const Tensor& self, double min_val, double max_val) {
+  if (!(min_val <= max_val)) {
+    detail::fail("hardtanh", "expected min_val <= max_val, got {} and {}", min_val, max_val);
+  }
   return clamp(self, min_val, max_val);
 }
 Tensor relu6(const Tensor& self) { return clamp(self, 0, 6); }
@@ -100,6 +105,30 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, std::int64_t dim, d
 
 Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {
   return norm(x1 - x2 + eps, p, -1, keepdim);
+}
+Tensor pdist(const Tensor& self, double p) {
+  if (self.dim() != 2) detail::fail("pdist", "expected rows [n, m], got {}", self.sizes());
+  std::vector<std::int64_t> first, second;
+  for (std::int64_t i = 0; i < self.size(0); ++i) {
+    for (std::int64_t j = i + 1; j < self.size(0); ++j) {
+      first.push_back(i);
+      second.push_back(j);
+    }
+  }
+  const auto rows = [&](const std::vector<std::int64_t>& indices) {
+    return index_select(self, 0, tensor(indices, {.dtype = kLong, .device = self.device()}));
+  };
+  return norm(rows(first) - rows(second), p, -1);
+}
+
+Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t padding_idx,
+                 bool scale_grad_by_freq, bool sparse) {
+  if (scale_grad_by_freq || sparse) {
+    detail::fail("embedding", "expected neither scale_grad_by_freq nor sparse, got {}",
+                 sparse ? "sparse" : "scale_grad_by_freq");
+  }
+  if (padding_idx < 0) return embedding(weight, indices);
+  return embedding(weight, indices, padding_idx);
 }
 
 Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias) {

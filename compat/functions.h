@@ -42,8 +42,14 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, std::int64_t dim = 
 /// The p-norm of x1 - x2 + eps along the last dimension.
 Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p = 2, double eps = 1e-6,
                          bool keepdim = false);
+/// The p-norms of the differences of all pairs of rows i < j of [n, m]: [n (n - 1) / 2].
+Tensor pdist(const Tensor& self, double p = 2);
 
 // --- Layers ---
+/// Rows of `weight`; a negative padding_idx means none. Throws std::invalid_argument for
+/// scale_grad_by_freq and sparse, which halfgrad lacks.
+Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t padding_idx,
+                 bool scale_grad_by_freq, bool sparse = false);
 /// x1 [..., n] and x2 [..., m] with weight [out, n, m]: y_o = x1^T weight_o x2 + bias_o.
 Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias = {});
 /// Keeps mean 0 and variance 1 of its input (Klambauer et al., 2017).

@@ -18,7 +18,51 @@ Tensor applied(const Tensor& x, const DropoutOptions& options, const Function& f
   return functional::detail::maybe_in_place(x, options.inplace(), function);
 }
 
+const char* in_place(bool inplace) { return inplace ? ", inplace=true" : ""; }
+
 }  // namespace
+
+namespace detail {
+
+std::string option_text(const ReLU6Options& options) {
+  return options.inplace() ? "inplace=true" : "";
+}
+std::string option_text(const SELUOptions& options) {
+  return options.inplace() ? "inplace=true" : "";
+}
+std::string option_text(const CELUOptions& options) {
+  return text("alpha=", options.alpha(), in_place(options.inplace()));
+}
+std::string option_text(const GLUOptions& options) { return text("dim=", options.dim()); }
+std::string option_text(const HardtanhOptions& options) {
+  return text("min_val=", options.min_val(), ", max_val=", options.max_val(),
+              in_place(options.inplace()));
+}
+std::string option_text(const HardshrinkOptions& options) { return text(options.lambda()); }
+std::string option_text(const SoftshrinkOptions& options) { return text(options.lambda()); }
+std::string option_text(const ThresholdOptions& options) {
+  return text("threshold=", options.threshold(), ", value=", options.value(),
+              in_place(options.inplace()));
+}
+std::string option_text(const RReLUOptions& options) {
+  return text("lower=", options.lower(), ", upper=", options.upper(), in_place(options.inplace()));
+}
+std::string option_text(const SoftminOptions& options) { return text("dim=", options.dim()); }
+std::string option_text(const CosineSimilarityOptions& options) {
+  return text("dim=", options.dim(), ", eps=", options.eps());
+}
+std::string option_text(const PairwiseDistanceOptions& options) {
+  return text("p=", options.p(), ", eps=", options.eps(), ", keepdim=", options.keepdim());
+}
+std::string option_text(const UnflattenOptions& options) {
+  std::string sizes;
+  for (const std::int64_t size : options.sizes()) {
+    sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
+  }
+  return text("dim=", options.dim(), ", unflattened_size={", sizes, "}");
+}
+
+}  // namespace detail
 
 Tensor RReLU::forward(const Tensor& input) const {
   return functional::rrelu(input, functional::RReLUFuncOptions()
@@ -29,7 +73,9 @@ Tensor RReLU::forward(const Tensor& input) const {
 }
 
 Dropout2d::Dropout2d(DropoutOptions with_options)
-    : Callable("Dropout2d", detail::text("p=", with_options.p())), options(with_options) {
+    : Callable("Dropout2d",
+               detail::text("p=", with_options.p(), ", inplace=", with_options.inplace())),
+      options(with_options) {
   check(options);
 }
 Tensor Dropout2d::forward(const Tensor& input) const {
@@ -38,7 +84,9 @@ Tensor Dropout2d::forward(const Tensor& input) const {
 }
 
 AlphaDropout::AlphaDropout(DropoutOptions with_options)
-    : Callable("AlphaDropout", detail::text("p=", with_options.p())), options(with_options) {
+    : Callable("AlphaDropout",
+               detail::text("p=", with_options.p(), ", inplace=", with_options.inplace())),
+      options(with_options) {
   check(options);
 }
 Tensor AlphaDropout::forward(const Tensor& input) const {
@@ -47,7 +95,9 @@ Tensor AlphaDropout::forward(const Tensor& input) const {
 }
 
 FeatureAlphaDropout::FeatureAlphaDropout(DropoutOptions with_options)
-    : Callable("FeatureAlphaDropout", detail::text("p=", with_options.p())), options(with_options) {
+    : Callable("FeatureAlphaDropout",
+               detail::text("p=", with_options.p(), ", inplace=", with_options.inplace())),
+      options(with_options) {
   check(options);
 }
 Tensor FeatureAlphaDropout::forward(const Tensor& input) const {
@@ -131,11 +181,19 @@ MultiheadAttentionOptions::operator MultiheadAttention() const {
                             {.dropout = dropout_, .bias = bias_, .kdim = kdim_, .vdim = vdim_});
 }
 
+void detail::refuse_rare_options(bool max_norm, bool scale_grad_by_freq) {
+  if (!max_norm && !scale_grad_by_freq) return;
+  halfgrad::detail::fail("Embedding", "expected neither max_norm nor scale_grad_by_freq, got {}",
+                         max_norm ? "max_norm" : "scale_grad_by_freq");
+}
+
+EmbeddingFromPretrainedOptions::operator EmbeddingFromPretrainedArguments() const {
+  detail::refuse_rare_options(max_norm_.has_value(), scale_grad_by_freq_);
+  return {.freeze = freeze_, .padding_idx = padding_idx_};
+}
+
 EmbeddingOptions::operator Embedding() const {
-  if (max_norm_ || scale_grad_by_freq_) {
-    halfgrad::detail::fail("Embedding", "expected neither max_norm nor scale_grad_by_freq, got {}",
-                           max_norm_ ? "max_norm" : "scale_grad_by_freq");
-  }
+  detail::refuse_rare_options(max_norm_.has_value(), scale_grad_by_freq_);
   if (_weight().defined()) return Embedding(_weight().requires_grad_(true), padding_idx_);
   return Embedding(num_embeddings_, embedding_dim_, {.padding_idx = padding_idx_});
 }

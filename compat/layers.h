@@ -41,6 +41,25 @@ LayerOptions any_options() {
   }
 }
 
+/// The options of a layer as they are printed.
+template <class LayerOptions>
+std::string option_text(const LayerOptions& /*options*/) {
+  return "";
+}
+std::string option_text(const ReLU6Options& options);
+std::string option_text(const SELUOptions& options);
+std::string option_text(const CELUOptions& options);
+std::string option_text(const GLUOptions& options);
+std::string option_text(const HardtanhOptions& options);
+std::string option_text(const HardshrinkOptions& options);
+std::string option_text(const SoftshrinkOptions& options);
+std::string option_text(const ThresholdOptions& options);
+std::string option_text(const RReLUOptions& options);
+std::string option_text(const SoftminOptions& options);
+std::string option_text(const CosineSimilarityOptions& options);
+std::string option_text(const PairwiseDistanceOptions& options);
+std::string option_text(const UnflattenOptions& options);
+
 }  // namespace detail
 
 /// A layer without parameters: function(input, options).
@@ -53,14 +72,14 @@ class OptionsLayer : public Callable<OptionsLayer<name, LayerOptions, function>>
   template <std::same_as<std::nullptr_t> T>
   OptionsLayer(T empty) : Base(empty), options(detail::any_options<LayerOptions>()) {}
   explicit OptionsLayer(LayerOptions with_options)
-      : Base(name.text), options(std::move(with_options)) {}
+      : Base(name.text, detail::option_text(with_options)), options(std::move(with_options)) {}
   template <class... Args>
   requires(std::is_constructible_v<LayerOptions, Args...> &&
            !(std::is_same_v<std::remove_cvref_t<Args>, std::nullptr_t> || ...) &&
            !(std::is_base_of_v<Module, std::remove_cvref_t<Args>> || ...) &&
            !(std::is_same_v<std::remove_cvref_t<Args>, LayerOptions> ||
              ...)) explicit OptionsLayer(Args&&... args)
-      : Base(name.text), options(std::forward<Args>(args)...) {}
+      : OptionsLayer(LayerOptions(std::forward<Args>(args)...)) {}
 
   Tensor forward(const Tensor& input) const { return function(input, options); }
 
@@ -119,7 +138,8 @@ class Functional : public Callable<Functional> {
 class RReLU : public Callable<RReLU> {
  public:
   RReLU(std::nullptr_t empty) : Callable(empty) {}
-  explicit RReLU(RReLUOptions with_options = {}) : Callable("RReLU"), options(with_options) {}
+  explicit RReLU(RReLUOptions with_options = {})
+      : Callable("RReLU", detail::option_text(with_options)), options(with_options) {}
   Tensor forward(const Tensor& input) const;
 
   RReLUOptions options;
@@ -168,7 +188,7 @@ class CosineSimilarity : public Callable<CosineSimilarity> {
  public:
   CosineSimilarity(std::nullptr_t empty) : Callable(empty) {}
   explicit CosineSimilarity(CosineSimilarityOptions with_options = {})
-      : Callable("CosineSimilarity"), options(with_options) {}
+      : Callable("CosineSimilarity", detail::option_text(with_options)), options(with_options) {}
   Tensor forward(const Tensor& x1, const Tensor& x2) const {
     return functional::cosine_similarity(x1, x2, options);
   }
@@ -181,7 +201,7 @@ class PairwiseDistance : public Callable<PairwiseDistance> {
  public:
   PairwiseDistance(std::nullptr_t empty) : Callable(empty) {}
   explicit PairwiseDistance(PairwiseDistanceOptions with_options = {})
-      : Callable("PairwiseDistance"), options(with_options) {}
+      : Callable("PairwiseDistance", detail::option_text(with_options)), options(with_options) {}
   Tensor forward(const Tensor& x1, const Tensor& x2) const {
     return functional::pairwise_distance(x1, x2, options);
   }
@@ -194,7 +214,8 @@ class Unflatten : public Callable<Unflatten> {
  public:
   Unflatten(std::nullptr_t empty) : Callable(empty), options(0, {}) {}
   explicit Unflatten(UnflattenOptions with_options)
-      : Callable("Unflatten"), options(std::move(with_options)) {}
+      : Callable("Unflatten", detail::option_text(with_options)),
+        options(std::move(with_options)) {}
   Unflatten(std::int64_t dim, std::vector<std::int64_t> sizes)
       : Unflatten(UnflattenOptions(dim, std::move(sizes))) {}
   Tensor forward(const Tensor& input) const;

@@ -15,6 +15,12 @@ using LossFunction = Tensor (*)(const Tensor&, const Tensor&, const LossOptions&
 template <class LossOptions>
 using LossFunction3 = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, const LossOptions&);
 
+// The options of a loss that libtorch prints.
+std::string option_text(const HingeEmbeddingLossOptions& options);
+std::string option_text(const CosineEmbeddingLossOptions& options);
+std::string option_text(const TripletMarginLossOptions& options);
+std::string option_text(const TripletMarginWithDistanceLossOptions& options);
+
 }  // namespace detail
 
 /// A loss without parameters: function(inputs..., options). The tensors of its options do not move
@@ -27,7 +33,7 @@ class OptionsLoss : public Callable<OptionsLoss<name, LossOptions, function>> {
   template <std::same_as<std::nullptr_t> T>
   OptionsLoss(T empty) : Base(empty) {}
   explicit OptionsLoss(LossOptions with_options = {})
-      : Base(name.text), options(std::move(with_options)) {}
+      : Base(name.text, detail::option_text(with_options)), options(std::move(with_options)) {}
 
   Tensor forward(const Tensor& input, const Tensor& target) const {
     return function(input, target, options);
@@ -45,7 +51,7 @@ class OptionsLoss3 : public Callable<OptionsLoss3<name, LossOptions, function>> 
   template <std::same_as<std::nullptr_t> T>
   OptionsLoss3(T empty) : Base(empty) {}
   explicit OptionsLoss3(LossOptions with_options = {})
-      : Base(name.text), options(std::move(with_options)) {}
+      : Base(name.text, detail::option_text(with_options)), options(std::move(with_options)) {}
 
   Tensor forward(const Tensor& a, const Tensor& b, const Tensor& c) const {
     return function(a, b, c, options);

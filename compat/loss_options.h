@@ -136,6 +136,8 @@ class TripletMarginLossOptions {
 class TripletMarginWithDistanceLossOptions {
  public:
   using DistanceFunction = std::function<Tensor(const Tensor&, const Tensor&)>;
+  using distance_function_t = DistanceFunction;  ///< libtorch's names
+  using reduction_t = Reduction;
   /// When absent pairwise_distance.
   TORCH_ARG(std::optional<DistanceFunction>, distance_function) = std::nullopt;
   TORCH_ARG(double, margin) = 1.0;

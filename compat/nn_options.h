@@ -13,6 +13,12 @@
 /// libtorch's options of layers: `nn::Linear(nn::LinearOptions(2, 3).bias(false))`. Each converts
 /// to the layer that it describes.
 namespace halfgrad::nn {
+namespace detail {
+
+/// Throws std::invalid_argument if a table of vectors has one of these options.
+void refuse_rare_options(bool max_norm, bool scale_grad_by_freq);
+
+}  // namespace detail
 
 class LinearOptions {
  public:
@@ -48,6 +54,20 @@ class EmbeddingOptions {
   TORCH_ARG(bool, scale_grad_by_freq) = false;
   TORCH_ARG(bool, sparse) = false;
   TORCH_ARG(Tensor, _weight) = {};
+};
+
+/// Options of Embedding::from_pretrained().
+class EmbeddingFromPretrainedOptions {
+ public:
+  /// Throws std::invalid_argument for max_norm and scale_grad_by_freq, which halfgrad lacks.
+  operator EmbeddingFromPretrainedArguments() const;
+
+  TORCH_ARG(bool, freeze) = true;
+  TORCH_ARG(std::optional<std::int64_t>, padding_idx) = std::nullopt;
+  TORCH_ARG(std::optional<double>, max_norm) = std::nullopt;
+  TORCH_ARG(double, norm_type) = 2;
+  TORCH_ARG(bool, scale_grad_by_freq) = false;
+  TORCH_ARG(bool, sparse) = false;
 };
 
 class LayerNormOptions {

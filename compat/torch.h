@@ -24,6 +24,7 @@
 #include <halfgrad/compat/any_module.h>
 #include <halfgrad/compat/array_ref.h>
 #include <halfgrad/compat/cloneable.h>
+#include <halfgrad/compat/data/chunk_dataset.h>
 #include <halfgrad/compat/data/data_loader.h>
 #include <halfgrad/compat/data/dataset.h>
 #include <halfgrad/compat/data/distributed_sampler.h>
@@ -46,6 +47,7 @@
 #include <halfgrad/compat/parameter_list.h>
 #include <halfgrad/compat/parameters.h>
 #include <halfgrad/compat/serialize.h>
+#include <halfgrad/compat/utilities.h>
 #include <halfgrad/core/graph.h>
 #include <halfgrad/core/random.h>
 #include <halfgrad/core/thread_pool.h>

@@ -29,7 +29,7 @@ class ReLU : public Callable<ReLU> {
   ReLU(T empty) : Callable(empty) {}
   /// `inplace` overwrites the input.
   explicit ReLU(bool inplace = false)
-      : Callable("ReLU", inplace ? "inplace" : ""), inplace_(inplace) {}
+      : Callable("ReLU", inplace ? "inplace=true" : ""), inplace_(inplace) {}
   Tensor forward(const Tensor& input) const { return inplace_ ? input.relu_() : relu(input); }
 
  private:
@@ -69,7 +69,8 @@ class LeakyReLU : public Callable<LeakyReLU> {
   template <std::same_as<std::nullptr_t> T>
   LeakyReLU(T empty) : Callable(empty) {}
   explicit LeakyReLU(double negative_slope = 0.01, bool inplace = false)
-      : Callable("LeakyReLU", detail::text("negative_slope=", negative_slope)),
+      : Callable("LeakyReLU",
+                 detail::text("negative_slope=", negative_slope, inplace ? ", inplace=true" : "")),
         negative_slope_(negative_slope),
         inplace_(inplace) {}
   Tensor forward(const Tensor& input) const {
@@ -88,7 +89,9 @@ class ELU : public Callable<ELU> {
   template <std::same_as<std::nullptr_t> T>
   ELU(T empty) : Callable(empty) {}
   explicit ELU(double alpha = 1.0, bool inplace = false)
-      : Callable("ELU", detail::text("alpha=", alpha)), alpha_(alpha), inplace_(inplace) {}
+      : Callable("ELU", detail::text("alpha=", alpha, inplace ? ", inplace=true" : "")),
+        alpha_(alpha),
+        inplace_(inplace) {}
   Tensor forward(const Tensor& input) const {
     const Tensor y = elu(inplace_ ? input.clone() : input, alpha_);
     return inplace_ ? input.copy_(y) : y;

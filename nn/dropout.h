@@ -16,7 +16,9 @@ class Dropout : public Callable<Dropout> {
   Dropout(T empty) : Callable(empty) {}
   /// Throws std::invalid_argument unless 0 <= p <= 1.
   explicit Dropout(double p = 0.5, bool inplace = false)
-      : Callable("Dropout", detail::text("p=", p)), p_(p), inplace_(inplace) {
+      : Callable("Dropout", detail::text("p=", p, ", inplace=", inplace)),
+        p_(p),
+        inplace_(inplace) {
     if (!(p >= 0 && p <= 1)) halfgrad::detail::fail("Dropout", "expected 0 <= p <= 1, got {}", p);
   }
 

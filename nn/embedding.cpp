@@ -55,6 +55,13 @@ Embedding::Embedding(Tensor with_weight, std::optional<std::int64_t> padding_idx
   weight = register_parameter("weight", with_weight, with_weight.requires_grad());
 }
 
+Embedding Embedding::from_pretrained(const Tensor& embeddings,
+                                     EmbeddingFromPretrainedArguments options) {
+  const Tensor weight = embeddings.defined() ? embeddings.detach() : embeddings;
+  if (!options.freeze && weight.defined()) weight.requires_grad_();
+  return Embedding(weight, options.padding_idx);
+}
+
 Tensor Embedding::forward(const Tensor& indices) const {
   return embedding(weight, indices, padding_idx_);
 }

@@ -13,10 +13,16 @@ namespace halfgrad::nn {
 
 struct EmbeddingArguments {
   std::optional<std::int64_t> padding_idx = std::nullopt;  ///< row of zeros that is not trained
-  DType dtype = kFloat32;
+  DType dtype = get_default_dtype();
   Device device = get_default_device();
 };
 HALFGRAD_PLAIN_NAME(EmbeddingOptions, EmbeddingArguments)
+
+struct EmbeddingFromPretrainedArguments {
+  bool freeze = true;                                      ///< does not train the table
+  std::optional<std::int64_t> padding_idx = std::nullopt;  ///< row that is not trained
+};
+HALFGRAD_PLAIN_NAME(EmbeddingFromPretrainedOptions, EmbeddingFromPretrainedArguments)
 
 /// A table of vectors: looks up int64 indices of shape `[...]`, returns `[..., embedding_dim]`.
 class Embedding : public Callable<Embedding> {
@@ -31,6 +37,11 @@ class Embedding : public Callable<Embedding> {
   /// gradient: a pretrained table, or the weight of another layer. Throws std::invalid_argument for
   /// another number of dimensions, and as above.
   explicit Embedding(Tensor weight, std::optional<std::int64_t> padding_idx = std::nullopt);
+
+  /// Looks up rows of `embeddings`, `[num_embeddings, embedding_dim]`, whose memory it shares.
+  /// Throws std::invalid_argument as above.
+  static Embedding from_pretrained(const Tensor& embeddings,
+                                   EmbeddingFromPretrainedArguments options = {});
 
   Tensor forward(const Tensor& indices) const;
   /// Draws the weight from the standard normal distribution and sets the padding row to zero.

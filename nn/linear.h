@@ -12,7 +12,7 @@ namespace halfgrad::nn {
 
 struct LinearArguments {
   bool bias = true;
-  DType dtype = kFloat32;
+  DType dtype = get_default_dtype();
   Device device = get_default_device();
 };
 HALFGRAD_PLAIN_NAME(LinearOptions, LinearArguments)

@@ -157,11 +157,17 @@ class Module : public std::enable_shared_from_this<Module> {
   /// Resets the gradients to undefined tensors, or fills them with zeros.
   void zero_grad(bool set_to_none = true);
 
-  /// Calls `function` on every module, children before their parent.
+  /// Calls `function` on every module, a parent before its children, as libtorch does.
   void apply(const std::function<void(Module&)>& function);
   void apply(const std::function<void(const std::string& name, Module&)>& function,
              const std::string& prefix = "");
+  void apply(const std::function<void(const Module&)>& function) const;
+  void apply(const std::function<void(const std::string& name, const Module&)>& function,
+             const std::string& prefix = "") const;
   void apply(const std::function<void(const std::shared_ptr<Module>&)>& function) const;
+  void apply(
+      const std::function<void(const std::string& name, const std::shared_ptr<Module>&)>& function,
+      const std::string& prefix = "") const;
 
   /// Returns parameters and buffers as detached tensors that share their storage.
   StateDict state_dict() const;

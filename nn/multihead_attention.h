@@ -19,7 +19,7 @@ struct MultiheadAttentionArguments {
   std::optional<std::int64_t> kdim = std::nullopt;  ///< features of the keys; default: embed_dim
   std::optional<std::int64_t> vdim = std::nullopt;  ///< features of the values; default: embed_dim
   bool batch_first = false;                         ///< `[n, l, e]` instead of `[l, n, e]`
-  DType dtype = kFloat32;
+  DType dtype = get_default_dtype();
   Device device = get_default_device();
 };
 HALFGRAD_PLAIN_NAME(MultiheadAttentionOptions, MultiheadAttentionArguments)

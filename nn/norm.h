@@ -16,7 +16,7 @@ struct LayerNormArguments {
   double eps = 1e-5;
   bool elementwise_affine = true;
   bool bias = true;
-  DType dtype = kFloat32;
+  DType dtype = get_default_dtype();
   Device device = get_default_device();
 };
 HALFGRAD_PLAIN_NAME(LayerNormOptions, LayerNormArguments)
@@ -51,7 +51,7 @@ class LayerNorm : public Callable<LayerNorm> {
 struct RMSNormArguments {
   std::optional<double> eps = std::nullopt;  ///< default: machine epsilon of the compute dtype
   bool elementwise_affine = true;
-  DType dtype = kFloat32;
+  DType dtype = get_default_dtype();
   Device device = get_default_device();
 };
 HALFGRAD_PLAIN_NAME(RMSNormOptions, RMSNormArguments)
@@ -121,7 +121,7 @@ struct BatchNorm1dArguments {
   std::optional<double> momentum = 0.1;  ///< nullopt: running statistics are plain averages
   bool affine = true;
   bool track_running_stats = true;
-  DType dtype = kFloat32;
+  DType dtype = get_default_dtype();
   Device device = get_default_device();
 };
 

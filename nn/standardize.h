@@ -12,7 +12,7 @@
 namespace halfgrad::nn {
 
 struct StandardizeOptions {
-  DType dtype = kFloat32;
+  DType dtype = get_default_dtype();
   Device device = get_default_device();
 };
 

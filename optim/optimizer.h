@@ -105,10 +105,10 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   /// Makes one update. Calls `closure` first, if given, with gradients enabled, to compute the loss
-  /// and its gradients, and returns its result. Throws std::runtime_error for gradients known to
-  /// carry a GradScaler's scale, and std::invalid_argument for the gradient of an integer
-  /// parameter; then nothing has changed.
-  std::optional<Tensor> step(const std::function<Tensor()>& closure = nullptr);
+  /// and its gradients, and returns its result; without a closure an undefined tensor. Throws
+  /// std::runtime_error for gradients known to carry a GradScaler's scale, and
+  /// std::invalid_argument for the gradient of an integer parameter; then nothing has changed.
+  Tensor step(const std::function<Tensor()>& closure = nullptr);
 
   /// Makes one update under a GradScaler's control. Throws std::invalid_argument as above.
   void step(const StepControl& control);

@@ -45,13 +45,13 @@ void Optimizer::expect_step_allowed(const char* method) const {
   if (step_guard_) step_guard_(method);
 }
 
-std::optional<Tensor> Optimizer::step(const std::function<Tensor()>& closure) {
+Tensor Optimizer::step(const std::function<Tensor()>& closure) {
   expect_step_allowed("step");
   run_hooks(*pre_hooks_);
   const NoGradGuard no_grad;
-  std::optional<Tensor> loss = run_step(closure);
+  const std::optional<Tensor> loss = run_step(closure);
   run_hooks(*post_hooks_);
-  return loss;
+  return loss.value_or(Tensor());
 }
 
 std::optional<Tensor> Optimizer::run_step(const std::function<Tensor()>& closure) {

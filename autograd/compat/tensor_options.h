@@ -36,8 +36,8 @@ class TensorOptions {
     return changed;
   }
 
-  /// The chosen option, or float32 and the CPU, as in libtorch.
-  DType dtype() const { return options_.dtype.value_or(kFloat); }
+  /// The chosen option, or get_default_dtype() and the CPU, as in libtorch.
+  DType dtype() const { return options_.dtype.value_or(get_default_dtype()); }
   Device device() const { return options_.device.value_or(Device()); }
   bool requires_grad() const { return options_.requires_grad; }
   bool has_dtype() const { return options_.dtype.has_value(); }

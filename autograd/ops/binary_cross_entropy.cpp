@@ -1,3 +1,5 @@
+#include <cstdint>
+
 #include <halfgrad/autograd/op_table/loss_entry.h>
 #include <halfgrad/autograd/ops/shared/loss.h>
 #include <halfgrad/core/fail.h>
@@ -42,6 +44,25 @@ struct BinaryCrossEntropy : LossDefaults {
   }
 };
 
+Shape without_ones(const Shape& sizes) {
+  Shape rest;
+  for (const std::int64_t size : sizes) {
+    if (size != 1) rest.push_back(size);
+  }
+  return rest;
+}
+
+// `target` in the shape of `self`. The two may differ by dimensions of size 1, as in libtorch: [n]
+// for [n, 1].
+Tensor in_shape_of(const Tensor& self, const Tensor& target) {
+  if (self.sizes() == target.sizes()) return target;
+  if (without_ones(self.sizes()) == without_ones(target.sizes())) {
+    return target.reshape(self.sizes());
+  }
+  fail("binary_cross_entropy", "expected a target of shape {}, got {}", self.sizes(),
+       target.sizes());
+}
+
 // Checks on the CPU only, as on a GPU the host would have to wait. A finite value outside [0, 1]
 // gives a finite but wrong loss; inf and NaN show in the loss itself.
 void expect_probabilities(const char* what, const Tensor& tensor) {
@@ -68,10 +89,10 @@ OpEntry binary_cross_entropy_entry() {
 
 Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tensor& weight,
                             Reduction reduction) {
-  detail::check_same_shape("binary_cross_entropy", self, target);
+  const Tensor shaped = detail::in_shape_of(self, target);
   detail::expect_probabilities("probabilities", self);
-  detail::expect_probabilities("targets", target);
-  return detail::weighted_loss(detail::BinaryCrossEntropy{}, reduction, weight, self, target);
+  detail::expect_probabilities("targets", shaped);
+  return detail::weighted_loss(detail::BinaryCrossEntropy{}, reduction, weight, self, shaped);
 }
 
 }  // namespace halfgrad

@@ -1,5 +1,9 @@
 #include <halfgrad/autograd/tensor/tensor_in_place.h>
 
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
 #include <halfgrad/autograd/graph/in_place.h>
 #include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/ops.h>
@@ -9,6 +13,19 @@
 // The in-place methods of ops of several operands, and those without a function of the same name.
 namespace halfgrad::detail {
 namespace {
+
+// One more than the largest integer of random_().
+std::int64_t integers_of(DType dtype) {
+  if (is_floating_point(dtype)) return static_cast<std::int64_t>(1 / roundoff(dtype)) + 1;
+  return visit(dtype, [](auto tag) -> std::int64_t {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_integral_v<T>) {
+      constexpr std::int64_t kLargest = std::numeric_limits<T>::max();
+      return sizeof(T) < sizeof kLargest ? kLargest + 1 : kLargest;
+    }
+    return 0;
+  });
+}
 
 // Assigns random elements, which fill(elements, key) draws.
 template <class F>
@@ -178,6 +195,12 @@ Tensor& InPlaceMethods::uniform_(double from, double to) const {
 Tensor& InPlaceMethods::bernoulli_(double p) const {
   return drawn(self(), "bernoulli_",
                [=](const Array& numbers, RandomKey key) { random::bernoulli(numbers, p, key); });
+}
+Tensor& InPlaceMethods::random_() const { return random_(0, integers_of(self().dtype())); }
+Tensor& InPlaceMethods::random_(std::int64_t from, std::int64_t to) const {
+  return drawn(self(), "random_", [=](const Array& numbers, RandomKey key) {
+    random::integer(numbers, from, to, key);
+  });
 }
 
 }  // namespace halfgrad::detail

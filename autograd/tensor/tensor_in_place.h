@@ -78,6 +78,11 @@ class InPlaceMethods : public UnaryMethods {
   Tensor& normal_(double mean = 0, double std = 1) const;
   Tensor& uniform_(double from = 0, double to = 1) const;
   Tensor& bernoulli_(double p = 0.5) const;
+  /// Integers on [from, to). Without `to` up to the largest that the dtype holds, and, for a
+  /// floating-point dtype, below which it holds every integer: 2^24 for float32.
+  Tensor& random_() const;
+  Tensor& random_(std::int64_t to) const { return random_(0, to); }
+  Tensor& random_(std::int64_t from, std::int64_t to) const;
 
  protected:
   InPlaceMethods() = default;

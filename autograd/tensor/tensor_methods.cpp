@@ -134,6 +134,13 @@ Tensor TensorMethods::to(const TensorOptions& options) const {
 }
 Tensor TensorMethods::to(const Tensor& other) const { return to(other.device(), other.dtype()); }
 Tensor TensorMethods::type_as(const Tensor& other) const { return to(other); }
+Tensor TensorMethods::toType(DType dtype) const { return to(dtype); }
+bool TensorMethods::is_signed() const {
+  return self().dtype() != kUInt8 && self().dtype() != kBool;
+}
+std::int64_t TensorMethods::get_device() const {
+  return self().device().is_cpu() ? -1 : self().device().index();
+}
 Tensor TensorMethods::cpu() const { return to(kCPU); }
 Tensor TensorMethods::cuda() const { return to(kCUDA); }
 Tensor TensorMethods::clone() const { return halfgrad::clone(self()); }

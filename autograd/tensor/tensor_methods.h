@@ -148,6 +148,9 @@ class TensorMethods : public InPlaceMethods {
   /// Converts to the device and the dtype of `other`.
   Tensor to(const Tensor& other) const;
   Tensor type_as(const Tensor& other) const;
+  Tensor toType(DType dtype) const;  // NOLINT(readability-identifier-naming): libtorch's name
+  bool is_signed() const;            ///< whether the dtype has negative values
+  std::int64_t get_device() const;   ///< the index of the GPU, or -1 on the CPU
   Tensor cpu() const;
   Tensor cuda() const;
   Tensor clone() const;

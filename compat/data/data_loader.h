@@ -3,11 +3,13 @@
 #include <halfgrad/compat/names.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <exception>
 #include <future>
 #include <iterator>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -122,7 +124,39 @@ struct WithoutOptional<std::optional<T>> {
 
 }  // namespace detail
 
-/// The batches of a dataset in the order of a sampler. make_data_loader() makes one.
+namespace detail {
+
+/// Lets jobs in several threads run one after the other, in the order in which they took a turn.
+class Turns {
+ public:
+  std::size_t take() { return taken_++; }
+  /// Waits for `turn`, and returns job().
+  template <class Job>
+  auto run(std::size_t turn, const Job& job) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return next_ == turn; });
+    const Ending ending{*this};
+    return job();
+  }
+
+ private:
+  struct Ending {
+    ~Ending() {
+      ++turns.next_;
+      turns.changed_.notify_all();
+    }
+    Turns& turns;
+  };
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t taken_ = 0, next_ = 0;
+};
+
+}  // namespace detail
+
+/// The batches of a dataset in the order of a sampler. make_data_loader() makes one. Each worker
+/// has a copy of the dataset; of a stateful dataset there is one, and the workers call it in turn.
 template <class D, class Sampler>
 class StatelessDataLoader {
  public:
@@ -134,7 +168,9 @@ class StatelessDataLoader {
     if (options_.batch_size == 0) {
       halfgrad::detail::fail("DataLoader", "expected batch_size of at least 1, got {}", 0);
     }
-    for (std::size_t i = 0; i < options_.workers; ++i) add_copy();
+    if constexpr (!D::is_stateful) {
+      for (std::size_t i = 0; i < options_.workers; ++i) add_copy();
+    }
   }
   StatelessDataLoader(const StatelessDataLoader&) = delete;
   StatelessDataLoader& operator=(const StatelessDataLoader&) = delete;
@@ -191,10 +227,18 @@ class StatelessDataLoader {
   void start_job() {
     auto request = next_request();
     if (!request) return;
-    D& dataset = copies_[next_worker_++ % copies_.size()];
-    jobs_.push_back(std::async(std::launch::async, [&dataset, request = std::move(*request)] {
-      return std::optional<BatchType>(dataset.get_batch(request));
-    }));
+    if constexpr (D::is_stateful) {
+      jobs_.push_back(
+          std::async(std::launch::async, [this, request = *request, turn = turns_.take()] {
+            return turns_.run(
+                turn, [&] { return std::optional<BatchType>(dataset_.get_batch(request)); });
+          }));
+    } else {
+      D& dataset = copies_[next_worker_++ % copies_.size()];
+      jobs_.push_back(std::async(std::launch::async, [&dataset, request = std::move(*request)] {
+        return std::optional<BatchType>(dataset.get_batch(request));
+      }));
+    }
   }
 
   void advance() {
@@ -217,7 +261,8 @@ class StatelessDataLoader {
       start_job();
       throw WorkerException(std::current_exception());
     }
-    start_job();  // after the worker of this job is free
+    if (!batch_) return join();  // a stateful dataset ended: so do the jobs behind this one
+    start_job();                 // after the worker of this job is free
   }
 
   FullDataLoaderOptions options_;
@@ -225,6 +270,7 @@ class StatelessDataLoader {
   Sampler sampler_;
   std::vector<D> copies_;  // one for each worker
   std::size_t next_worker_ = 0;
+  detail::Turns turns_;                                      // at a stateful dataset
   std::vector<std::future<std::optional<BatchType>>> jobs_;  // in the order of the batches
   std::optional<BatchType> batch_;
 };

@@ -13,6 +13,8 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/compat/array_ref.h>
 #include <halfgrad/compat/data/example.h>
+#include <halfgrad/compat/serialize/archive.h>
+#include <halfgrad/core/fail.h>
 
 /// libtorch's datasets: classes derived from datasets::Dataset<Self>, which define get() and
 /// size().
@@ -72,6 +74,15 @@ class StatefulDataset : public BatchDataset<Self, std::optional<Batch>, Request>
  public:
   static constexpr bool is_stateful = true;
   virtual void reset() = 0;
+  /// For halfgrad::save() and load(), if the class defines them: its position.
+  virtual void save(serialize::OutputArchive& /*archive*/) const { refuse("save"); }
+  virtual void load(serialize::InputArchive& /*archive*/) { refuse("load"); }
+
+ private:
+  [[noreturn]] static void refuse(const char* function) {
+    halfgrad::detail::fail("StatefulDataset", "expected a dataset that defines {}(), got another",
+                           function);
+  }
 };
 
 /// The batches of a dataset after a transform.

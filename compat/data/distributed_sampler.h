@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
+#include <cstdint>
 #include <optional>
 #include <random>
 #include <vector>
@@ -31,6 +31,22 @@ class LocalSamples : public DistributedSampler<> {
     return std::vector<std::size_t>(first, first + static_cast<std::ptrdiff_t>(count));
   }
   std::size_t index() const noexcept { return positions_.index(); }
+  void save(serialize::OutputArchive& archive) const override {
+    archive.write("epoch", tensor(static_cast<std::int64_t>(epoch_)));
+    positions_.save(archive);
+  }
+  /// The sampler must have the size, the number of replicas and the rank of the saved one.
+  void load(serialize::InputArchive& archive) override {
+    Tensor epoch;
+    archive.read("epoch", epoch);
+    epoch_ = static_cast<std::size_t>(epoch.item<std::int64_t>());
+    samples_ = chosen();
+    positions_.load(archive);
+    if (positions_.size() != samples_.size()) {
+      halfgrad::detail::fail("DistributedSampler", "expected {} samples for this process, got {}",
+                             samples_.size(), positions_.size());
+    }
+  }
 
  protected:
   virtual std::vector<std::size_t> chosen() const = 0;
@@ -42,7 +58,8 @@ class LocalSamples : public DistributedSampler<> {
 
 }  // namespace detail
 
-/// A permutation that depends on the epoch alone, dealt out in turn to the processes.
+/// A permutation that depends on the epoch alone, dealt out in turn to the processes. If the size
+/// is no multiple of their number, and duplicates are allowed, the first samples occur twice.
 class DistributedRandomSampler : public detail::LocalSamples {
  public:
   explicit DistributedRandomSampler(std::size_t size, std::size_t num_replicas = 1,
@@ -53,11 +70,12 @@ class DistributedRandomSampler : public detail::LocalSamples {
 
  private:
   std::vector<std::size_t> chosen() const override {
-    std::vector<std::size_t> order(size_), samples;
-    std::iota(order.begin(), order.end(), std::size_t{0});
+    // As many as all processes take: some samples twice, or all once.
+    std::vector<std::size_t> order(std::max(size_, local_sample_count() * num_replicas_)), samples;
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i % size_;
     std::shuffle(order.begin(), order.end(), std::mt19937_64(epoch_));
     for (std::size_t i = 0; i < local_sample_count(); ++i) {
-      samples.push_back(order[(rank_ + i * num_replicas_) % size_]);
+      samples.push_back(order[rank_ + i * num_replicas_]);
     }
     return samples;
   }

@@ -60,6 +60,10 @@ void bind_binary_losses(nb::module_& module) {
       "binary_cross_entropy",
       [](const Tensor& input, const Tensor& target, const OptionalTensor& weight,
          const std::string& reduction) {
+        if (input.sizes() != target.sizes()) {
+          detail::fail("binary_cross_entropy", "expected a target of shape {}, got {}",
+                       input.sizes(), target.sizes());
+        }
         return binary_cross_entropy(input, target, or_undefined(weight), reduction_of(reduction));
       },
       "input"_a, "target"_a, "weight"_a = nb::none(), reduction(), ReleaseGil(),

@@ -136,8 +136,9 @@ void bind_optimizer(nb::module_& optim) {
   optimizer
       .def(
           "step",
-          [](Optimizer& self, const std::function<Tensor()>& closure) {
-            return self.step(closure);
+          [](Optimizer& self, const std::function<Tensor()>& closure) -> OptionalTensor {
+            const Tensor loss = self.step(closure);
+            return loss.defined() ? OptionalTensor(loss) : std::nullopt;
           },
           nb::arg("closure").none() = nb::none(), ReleaseGil(),
           "Makes one update. Calls `closure` first, if given, and returns its loss.")

@@ -1,3 +1,4 @@
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <numeric>
@@ -174,6 +175,9 @@ TEST(Samplers, AreDistributed) {
       EXPECT_NE(sampler.next(10).value(), part);
     }
     std::sort(found.begin(), found.end());
+    if (duplicates) {
+      EXPECT_EQ(found, (Indices{0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+    }
     found.erase(std::unique(found.begin(), found.end()), found.end());
     EXPECT_EQ(found.size(), duplicates ? 10 : 9);
   }
@@ -206,6 +210,13 @@ TEST(ArrayRef, SeesElements) {
   EXPECT_EQ(view.back(), 3);
   EXPECT_THROW(view.at(3), std::out_of_range);
   EXPECT_TRUE(view == torch::ArrayRef<int>(values.data(), 3));
+  EXPECT_TRUE(torch::tensor(view).equal(torch::tensor({1, 2, 3})));
+  EXPECT_EQ(torch::tensor(view, torch::kDouble).dtype(), torch::kDouble);
+  const std::array<bool, 3> bits{true, false, true};
+  EXPECT_EQ(torch::ArrayRef<bool>(bits).vec(), (std::vector<bool>{true, false, true}));
+  EXPECT_TRUE(torch::tensor(torch::ArrayRef<bool>(bits)).equal(torch::tensor({true, false, true})));
+  const std::vector<double> halves{0.5, 1};
+  EXPECT_EQ(torch::tensor(torch::ArrayRef<double>(halves)).dtype(), torch::kFloat);
 }
 
 }  // namespace

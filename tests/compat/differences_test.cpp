@@ -1,6 +1,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include <gtest/gtest.h>
 
@@ -58,6 +59,20 @@ TEST(Differences, LayersPrintAsInPython) {
   std::ostringstream out;
   out << nn::Linear(3, 4);
   EXPECT_EQ(out.str(), "Linear(in_features=3, out_features=4, bias=true)");
+}
+
+TEST(Differences, StrPrintsLayersAsLibtorchDoes) {
+  EXPECT_EQ(torch::str(nn::Linear(3, 4)),
+            "torch::nn::Linear(in_features=3, out_features=4, bias=true)");
+}
+
+TEST(Differences, ItemIsADouble) {
+  static_assert(std::is_same_v<decltype(torch::ones({}).item()), double>);
+}
+
+TEST(Differences, ViewsOfNoGradModeRequireNone) {
+  const torch::NoGradGuard no_grad;
+  EXPECT_FALSE(torch::ones({2}).requires_grad_().view({1, 2}).requires_grad());
 }
 
 TEST(Differences, FilesAreSafetensors) {

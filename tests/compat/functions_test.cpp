@@ -12,6 +12,7 @@
 namespace {
 
 namespace torch = halfgrad;
+namespace nn = torch::nn;
 namespace F = torch::nn::functional;
 using torch::Tensor;
 using Inputs = std::vector<Tensor>;

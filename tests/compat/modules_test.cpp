@@ -1,6 +1,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -106,7 +107,22 @@ TEST(Modules, KeepTheTypesOfTheirSubmodules) {
 
   Names visited;
   net->apply([&](const std::string& name, nn::Module&) { visited.push_back(name); });
-  EXPECT_EQ(visited, (Names{"first.inner", "first", "second.inner", "second", ""}));
+  EXPECT_EQ(visited, (Names{"", "first", "first.inner", "second", "second.inner"}));
+  Names of_const, of_pointers;
+  const auto& const_net = std::as_const(*net);
+  const_net.apply([&](const std::string& name, const nn::Module&) { of_const.push_back(name); },
+                  "net");
+  EXPECT_EQ(of_const,
+            (Names{"net", "net.first", "net.first.inner", "net.second", "net.second.inner"}));
+  net->apply(
+      [&](const std::string& name, const std::shared_ptr<nn::Module>& module) {
+        if (module->as<nn::Linear>() != nullptr) of_pointers.push_back(name);
+      },
+      "net");
+  EXPECT_EQ(of_pointers, (Names{"net.first.inner", "net.second.inner"}));
+  int all = 0;
+  const_net.apply([&](const nn::Module& module) { all += module.is_training(); });
+  EXPECT_EQ(all, 5);
   int blocks = 0;
   net->apply([&](const std::shared_ptr<nn::Module>& module) {
     blocks += std::dynamic_pointer_cast<BlockImpl>(module) != nullptr;

@@ -61,4 +61,31 @@ TEST(OptimBuilders, PlateauTakesLibtorchsArguments) {
   EXPECT_EQ(sgd.param_groups()[0].lr, 0.25);
 }
 
+TEST(Optim, StepReturnsTheLossOfItsClosure) {
+  torch::Tensor x = torch::ones({2}).requires_grad_();
+  torch::optim::SGD sgd({x}, torch::optim::SGDOptions(0.25));
+  const torch::Tensor loss = sgd.step([&] {
+    sgd.zero_grad();
+    torch::Tensor sum = (x * x).sum();
+    sum.backward();
+    return sum;
+  });
+  EXPECT_EQ(loss.item<float>(), 2.0f);
+  EXPECT_EQ(x[0].item<float>(), 0.5f);
+  EXPECT_FALSE(sgd.step().defined());
+}
+
+TEST(Optim, BinaryCrossEntropyTakesATargetWithoutDimensionsOfOne) {
+  const torch::Tensor p = torch::tensor({{0.25}, {0.5}, {0.75}}).requires_grad_();
+  const torch::Tensor target = torch::tensor({0.0, 1.0, 1.0});
+  const torch::Tensor column = target.view({3, 1});
+  EXPECT_TRUE(torch::binary_cross_entropy(p, target).equal(torch::binary_cross_entropy(p, column)));
+  const torch::Tensor losses = torch::binary_cross_entropy(p, target, {}, torch::kNone);
+  EXPECT_EQ(losses.sizes(), (torch::Shape{3, 1}));
+  losses.sum().backward();
+  EXPECT_NEAR(p.grad()[2][0].item(), -1 / 0.75, 1e-6);
+  EXPECT_THROW(torch::binary_cross_entropy(p, torch::ones({2})), std::invalid_argument);
+  EXPECT_THROW(torch::binary_cross_entropy(p, torch::ones({3, 3})), std::invalid_argument);
+}
+
 }  // namespace

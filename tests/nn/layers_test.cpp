@@ -178,7 +178,7 @@ TEST(Dropout, ZeroesAndScalesInTrainingOnly) {
   layer.eval();
   EXPECT_EQ(layer(x).to_vector<float>(), x.to_vector<float>());
   EXPECT_THROW(Dropout(1.5), std::invalid_argument);
-  EXPECT_EQ(printed(layer), "Dropout(p=0.25)");
+  EXPECT_EQ(printed(layer), "Dropout(p=0.25, inplace=false)");
 }
 
 TEST(Embedding, LooksUpRowsAndKeepsThePaddingRowZero) {
@@ -195,6 +195,20 @@ TEST(Embedding, LooksUpRowsAndKeepsThePaddingRowZero) {
   EXPECT_THROW(Embedding(4, 3, {.padding_idx = 4}), std::invalid_argument);
   EXPECT_EQ(printed(Embedding(4, 3)), "Embedding(4, 3)");
   EXPECT_EQ(printed(Embedding(4, 3, {.padding_idx = -1})), "Embedding(4, 3, padding_idx=3)");
+}
+
+TEST(Embedding, FromPretrainedKeepsTheTable) {
+  const Tensor table = tensor({{1.0, 2.0}, {3.0, 4.0}});
+  const Embedding frozen = Embedding::from_pretrained(table);
+  EXPECT_EQ(frozen(tensor({1})).to_vector<double>(), (Doubles{3, 4}));
+  EXPECT_FALSE(frozen.weight.requires_grad());
+  EXPECT_EQ(frozen.weight.data_ptr(), table.data_ptr());
+  const Embedding trained = Embedding::from_pretrained(table, {.freeze = false, .padding_idx = 0});
+  trained(tensor({0, 1})).sum().backward();
+  EXPECT_EQ(trained.weight.grad().to_vector<double>(), (Doubles{0, 0, 1, 1}));
+  EXPECT_FALSE(table.requires_grad()) << "the caller's tensor stays as it is";
+  EXPECT_THROW(Embedding::from_pretrained(ones({3})), std::invalid_argument);
+  EXPECT_THROW(Embedding::from_pretrained(Tensor()), std::invalid_argument);
 }
 
 TEST(Activations, EqualTheirOps) {

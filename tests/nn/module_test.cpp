@@ -203,11 +203,11 @@ TEST(Module, GradientsReachEveryParameter) {
   }
 }
 
-TEST(Module, AppliesToChildrenFirst) {
+TEST(Module, AppliesToParentsFirst) {
   Net net;
   Names names;
   net.apply([&](Module& module) { names.push_back(module.name()); });
-  EXPECT_EQ(names, (Names{"Linear", "Scale", "Net"}));
+  EXPECT_EQ(names, (Names{"Net", "Linear", "Scale"}));
 }
 
 TEST(Module, PrintsItsNesting) {

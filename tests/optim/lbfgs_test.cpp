@@ -101,7 +101,7 @@ TEST_P(LBFGSOn, TakesTheStepsOfPyTorch) {
     for (std::size_t step = 0; step < run["losses"].size(); ++step) {
       const auto loss = optimizer.step(problem.closure(options.maximize ? -1 : 1));
       const double expected = run["losses"][step].get<double>();
-      EXPECT_NEAR(loss->item(), expected, 0x1p-30 * std::max(1.0, std::abs(expected)))
+      EXPECT_NEAR(loss.item(), expected, 0x1p-30 * std::max(1.0, std::abs(expected)))
           << run["problem"] << run["options"] << step;
       const Values values = problem.values(), row = numbers(run["params"][step]);
       for (std::size_t i = 0; i < row.size(); ++i) {
@@ -148,7 +148,7 @@ TEST_P(LBFGSOn, MovesOnlyWhatTheLossDependsOn) {
   EXPECT_EQ(unused.item(), 5);
   EXPECT_NEAR(problem.values()[1], 1, 1e-4);
   LBFGS idle({unused});
-  EXPECT_EQ(idle.step([] { return tensor_of({3}); })->item(), 3);
+  EXPECT_EQ(idle.step([] { return tensor_of({3}); }).item(), 3);
   EXPECT_EQ(unused.item(), 5);
 }
 

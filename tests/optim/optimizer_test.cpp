@@ -189,10 +189,10 @@ TEST(Optimizer, StepRunsTheClosureWithGradients) {
     square.backward(tensor_of({1}));
     return square;
   });
-  ASSERT_TRUE(loss.has_value());
-  EXPECT_EQ(loss->item(), 4);
+  ASSERT_TRUE(loss.defined());
+  EXPECT_EQ(loss.item(), 4);
   EXPECT_EQ(param.item(), 1);
-  EXPECT_FALSE(sgd.step().has_value());
+  EXPECT_FALSE(sgd.step().defined());
 }
 
 TEST(Optimizer, HooksRunAroundStep) {

@@ -153,6 +153,36 @@ TEST(InPlaceMethods, OfRandomNumbersDrawFromTheDefaultGenerator) {
   EXPECT_NE(message_of([&] { weight.normal_(); }).find("normal_"), std::string::npos);
 }
 
+TEST(InPlaceMethods, RandomDrawsIntegers) {
+  manual_seed(9);
+  const Tensor x = zeros({4000});
+  x.random_(3);
+  EXPECT_EQ(x.min().item(), 0);
+  EXPECT_EQ(x.max().item(), 2);
+  EXPECT_TRUE(x.equal(x.floor()));
+  EXPECT_NEAR(x.mean().item(), 1, 5 * std::sqrt(2.0 / 3 / 4000));
+  x.random_(-2, 1);
+  EXPECT_EQ(x.min().item(), -2);
+  EXPECT_EQ(x.max().item(), 0);
+  EXPECT_THROW(x.random_(2, 2), std::invalid_argument);
+}
+
+TEST(InPlaceMethods, RandomWithoutBoundsCoversTheDtype) {
+  manual_seed(9);
+  const struct {
+    DType dtype;
+    double largest;
+  } cases[] = {{kDouble, 0x1p53}, {kFloat, 0x1p24}, {kHalf, 0x1p11}, {kBFloat16, 0x1p8},
+               {kLong, 0x1p63},   {kInt, 0x1p31},   {kUInt8, 255},   {kBool, 1}};
+  for (const auto& [dtype, largest] : cases) {
+    const Tensor x = empty({4000}, dtype).random_();
+    EXPECT_GE(x.min().item(), 0) << name(dtype);
+    EXPECT_LT(x.min().item(), largest / 100 + 0.5) << name(dtype);
+    EXPECT_LE(x.max().item(), largest) << name(dtype);
+    EXPECT_GT(x.max().item(), largest * 0.99) << name(dtype);
+  }
+}
+
 TEST(InPlaceMethods, CannotChangeTheDtype) {
   const Tensor x = tensor({1, 2});
   EXPECT_THROW(x.sqrt_(), std::invalid_argument);

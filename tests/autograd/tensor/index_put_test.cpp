@@ -35,6 +35,22 @@ class IndexPut : public TensorsOnDevice {
 };
 HALFGRAD_ON_DEVICES(IndexPut);
 
+TEST_P(IndexPut, DropsLeadingDimensionsOfSizeOneOfTheValue) {
+  const Tensor row = arange(3, in(kFloat64)), x = zeros({2, 3}, in(kFloat64));
+  x.index_put_({0}, row.reshape({1, 1, 3}));
+  EXPECT_EQ(elements(x), (Doubles{0, 1, 2, 0, 0, 0}));
+  x.index_put_({positions({1})}, row.reshape({1, 1, 1, 3}));
+  EXPECT_EQ(elements(x), (Doubles{0, 1, 2, 0, 1, 2}));
+  x.index_put_({true}, ones({1, 1, 2, 3}, in(kFloat64)), true);
+  EXPECT_EQ(elements(x), (Doubles{1, 2, 3, 1, 2, 3}));
+  EXPECT_ANY_THROW(x.index_put_({0}, ones({2, 3}, in(kFloat64))));
+  EXPECT_ANY_THROW(x.index_put_({0}, ones({1, 2, 3}, in(kFloat64))));
+  const Tensor leaf = ones({1, 1, 3}, in(kFloat64)).requires_grad_();
+  zeros({2, 3}, in(kFloat64)).index_put_({1}, leaf).sum().backward();
+  EXPECT_EQ(leaf.grad().sizes(), Shape({1, 1, 3}));
+  EXPECT_EQ(elements(leaf.grad()), Doubles(3, 1));
+}
+
 TEST_P(IndexPut, WritesTheElementsThatIndexSelects) {
   const Indices cases[] = {
       {Slice(), positions({2, 0, -3}), 1},
