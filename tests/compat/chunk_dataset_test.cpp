@@ -161,7 +161,7 @@ TEST(ChunkDataset, RefusesBadOptionsAndOtherBatchSizes) {
   EXPECT_THROW(dataset.get_batch(3), std::invalid_argument);
 }
 
-struct Counter : data::datasets::StatefulDataset<Counter, int> {
+struct EndlessZeros : data::datasets::StatefulDataset<EndlessZeros, int> {
   std::optional<int> get_batch(std::size_t) override { return 0; }
   std::optional<std::size_t> size() const override { return std::nullopt; }
   void reset() override {}
@@ -169,7 +169,7 @@ struct Counter : data::datasets::StatefulDataset<Counter, int> {
 
 TEST(StatefulDataset, RefusesToBeSavedUnlessItDefinesHow) {
   std::stringstream stream;
-  EXPECT_THROW(torch::save(Counter(), stream), std::invalid_argument);
+  EXPECT_THROW(torch::save(EndlessZeros(), stream), std::invalid_argument);
 }
 
 TEST(DistributedSamplers, AreSavedWithTheirEpoch) {
