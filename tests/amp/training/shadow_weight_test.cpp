@@ -99,7 +99,7 @@ TEST_P(ShadowWeights, AreUsedAfterAStepAndAreTheWeightsRounded) {
 }
 
 // The reference looks at its gradients, which widens them, and casts its weights.
-TEST_P(ShadowWeights, AreWrittenByAPlainStepOnTheCpu) {
+TEST_P(ShadowWeights, AreWrittenByAPlainStep) {
   Net net(device(), false, kBFloat16), casting(device(), true, kBFloat16);
   for (int step = 0; step < 5; ++step) {
     for (Net* each : {&net, &casting}) {
@@ -110,7 +110,7 @@ TEST_P(ShadowWeights, AreWrittenByAPlainStepOnTheCpu) {
       }
       each->optimizer->step();
     }
-    EXPECT_EQ(net.has_shadow(), device().is_cpu());
+    EXPECT_TRUE(net.has_shadow());
     ASSERT_EQ(net.bits(), casting.bits()) << step;
     for (std::size_t i = 0; i < net.parameters.size(); ++i) {
       EXPECT_EQ(bytes_of(net.parameters[i].grad().array()),

@@ -272,7 +272,7 @@ TEST(SmallIntegerElements, KeepTheirTypes) {
   EXPECT_EQ(tensor(std::vector<std::int16_t>{-32768, 32767}).dtype(), kShort);
   EXPECT_EQ(tensor(std::vector<std::uint8_t>{0, 255}).dtype(), kByte);
   EXPECT_EQ(tensor(std::int8_t{5}).dtype(), kInt8) << "as in libtorch, which widens int only";
-  const Tensor x = tensor({-128.0, 127.0}, {.dtype = kInt8});
+  const Tensor x = tensor({-128.0, 127.0}, {.dtype = kInt8, .device = kCPU});
   EXPECT_EQ(x.to_vector<std::int8_t>(), (std::vector<std::int8_t>{-128, 127}));
   EXPECT_EQ(x.to(kInt16).to_vector<std::int16_t>(), (std::vector<std::int16_t>{-128, 127}));
   EXPECT_EQ(x[0].item<std::int8_t>(), -128);
