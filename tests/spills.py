@@ -20,6 +20,7 @@ KNOWN = (
     ("10share_rows", 48, "12 registers: blocks of 512 threads have only 128 registers per thread"),
     ("8map_rowsId", 24, "6 registers: 64-bit rows need twice the registers of 32-bit ones"),
     ("8map_rowsIfNS0_20NormalizeGradientRow", 8, "2 registers: a fallback for layer_norm.cu"),
+    ("8map_rowsIfNS0_18SoftmaxGradientRow", 8, "2 registers: the branches over all dtypes of an operand"),
     ("14update_tensors", 32, "8 registers that are read once for each chunk of a tensor"),
     ("12RAdamFormula", 56, "registers kept over the powers, once for each chunk of a tensor"),
     ("11NAdamUpdate", 40, "registers kept over the powers, once for each chunk of a tensor"),
