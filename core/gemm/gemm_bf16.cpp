@@ -162,7 +162,15 @@ HALFGRAD_BF16_DOT void multiply_block(std::int64_t pairs, const std::uint32_t* a
       float* const to = out + row * kDotColumns + i * kVector;
       __m512 value = _mm512_mul_ps(_mm512_set1_ps(alpha), sum[row][i]);
       __asm__("" : "+v"(value));  // keeps the product out of a fused multiply-add
-      if (beta != 0) value = _mm512_fmadd_ps(_mm512_set1_ps(beta), _mm512_loadu_ps(to), value);
+      if (beta != 0) {
+#if defined(__FMA__)
+        value = _mm512_fmadd_ps(_mm512_set1_ps(beta), _mm512_loadu_ps(to), value);
+#else  // the float kernel of this build has no fused multiply-add
+        __m512 before = _mm512_mul_ps(_mm512_set1_ps(beta), _mm512_loadu_ps(to));
+        __asm__("" : "+v"(before));
+        value = _mm512_add_ps(before, value);
+#endif
+      }
       _mm512_storeu_ps(to, value);
     }
   }

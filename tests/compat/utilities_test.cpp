@@ -50,8 +50,8 @@ TEST(Utilities, ErrorCatchesWhatHalfgradThrows) {
   EXPECT_THROW(torch::ones({2}).select(0, 5), c10::Error);
 }
 
-struct Block : nn::Module {
-  Block() : nn::Module("Block") {
+struct Inner : nn::Module {
+  Inner() : nn::Module("Inner") {
     register_module("fc", nn::Linear(3, 4));
     register_module("table", nn::Embedding(nn::EmbeddingOptions(5, 2).padding_idx(1)));
     register_module("act", nn::ReLU(nn::ReLUOptions().inplace(true)));
@@ -65,8 +65,8 @@ TEST(Utilities, StrPrintsModulesAsLibtorchDoes) {
   EXPECT_EQ(c10::str(nn::Linear(3, 4)),
             "torch::nn::Linear(in_features=3, out_features=4, bias=true)");
   EXPECT_EQ(c10::str(Empty()), "Empty");
-  EXPECT_EQ(c10::str(Block()),
-            "Block(\n"
+  EXPECT_EQ(c10::str(Inner()),
+            "Inner(\n"
             "  (fc): torch::nn::Linear(in_features=3, out_features=4, bias=true)\n"
             "  (table): torch::nn::Embedding(num_embeddings=5, embedding_dim=2, padding_idx=1)\n"
             "  (act): torch::nn::ReLU(inplace=true)\n"
