@@ -118,7 +118,9 @@ TEST_P(LBFGSOn, FindsTheMinimumInFloat32) {
   const Problem problem = rosenbrock(device(), DType::f32);
   LBFGS optimizer(problem.params, {.line_search_fn = LineSearch::strong_wolfe});
   for (int step = 0; step < 8; ++step) optimizer.step(problem.closure());
-  for (const double value : problem.values()) EXPECT_NEAR(value, 1, 1e-3);
+  // Near its minimum the function is quadratic: a change of one roundoff moves it by the root.
+  const double bound = 4 * std::sqrt(roundoff(kFloat));
+  for (const double value : problem.values()) EXPECT_NEAR(value, 1, bound);
   EXPECT_EQ(optimizer.steps(), 8);
 }
 
