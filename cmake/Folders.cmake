@@ -2,16 +2,20 @@
 
 option(HALFGRAD_DATA "Build halfgrad::data: data sets, CSV files and loaders" ON)
 option(HALFGRAD_IO "Build halfgrad::io: safetensors, NumPy files and checkpoints; testing needs it" ON)
+option(HALFGRAD_DIST "Build halfgrad::dist: data parallel training; needs data and io" ON)
 option(HALFGRAD_TESTING "Build halfgrad::testing: the kernel checker" ON)
 
 # In the order of dependencies: each folder links only folders to its left.
-set(HALFGRAD_FOLDERS core files autograd nn optim amp async data io compat testing report)
+set(HALFGRAD_FOLDERS core files autograd nn optim amp async data io dist compat testing report)
 set(HALFGRAD_LEFT_OUT "")
 if(NOT HALFGRAD_DATA)
-  list(APPEND HALFGRAD_LEFT_OUT data compat)
+  list(APPEND HALFGRAD_LEFT_OUT data dist compat)
 endif()
 if(NOT HALFGRAD_IO)
-  list(APPEND HALFGRAD_LEFT_OUT io compat testing)
+  list(APPEND HALFGRAD_LEFT_OUT io dist compat testing)
+endif()
+if(NOT HALFGRAD_DIST)
+  list(APPEND HALFGRAD_LEFT_OUT dist)
 endif()
 if(NOT HALFGRAD_TESTING)
   list(APPEND HALFGRAD_LEFT_OUT testing)
