@@ -110,6 +110,12 @@ TEST(SmallIntegers, ScalarsOutOfRangeAreRefused) {
   EXPECT_EQ(integers(add(bytes, bytes, -1).to(kLong)), (Integers{0, 0}));
 }
 
+TEST(Integers, AreNotRoundedBesideFloat16) {
+  const Tensor sum = tensor({0.6}).to(kHalf) + tensor({std::int64_t{2049}});
+  EXPECT_EQ(sum.dtype(), kHalf);
+  EXPECT_EQ(sum.to_vector<double>(), std::vector<double>{2050});  // 2048 + 0.6 would be 2048
+}
+
 TEST(Arange, RefusesAStepThatLeadsAway) {
   EXPECT_THROW(arange(-0.5), std::invalid_argument);
   EXPECT_THROW(arange(0, 5, -1), std::invalid_argument);
