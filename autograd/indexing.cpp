@@ -11,6 +11,7 @@
 #include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/indices.h>
+#include <halfgrad/autograd/ops/shared/view.h>
 #include <halfgrad/core/fail.h>
 
 // Indexing as PyTorch defines it, composed of views, nonzero, index_select and scatter_add.
@@ -174,8 +175,8 @@ Rows rows_of(const char* op, const Picks& picks) {
 Tensor pick(const Picks& picks) {
   if (!any_picked(picks)) return picks.view;
   const Rows at = rows_of("index", picks);
-  return reshape(index_select(at.rows, at.place, reshape(at.flat, at.flat.numel())),
-                 at.picked_sizes);
+  const Tensor picked = index_select(at.rows, at.place, reshape(at.flat, at.flat.numel()));
+  return detail::unsafe_view(picked, at.picked_sizes);
 }
 
 // The last position at which `flat` has each of the indices below `count`, or -1.

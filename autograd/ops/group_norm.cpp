@@ -3,6 +3,7 @@
 #include <halfgrad/autograd/graph/composite_op.h>
 #include <halfgrad/autograd/op_table/row_references.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/shared/view.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {
@@ -39,7 +40,7 @@ Tensor group_norm_of(const Tensor& narrow, std::int64_t num_groups, const Tensor
   const Tensor x = narrow.to(promote_types(narrow.dtype(), DType::f32));
   const std::int64_t rows = x.size(0) * num_groups;
   const std::int64_t columns = rows == 0 ? 0 : x.numel() / rows;
-  Tensor y = layer_norm(x.reshape({rows, columns}), {columns}, {}, {}, eps).reshape(x.sizes());
+  Tensor y = unsafe_view(layer_norm(x.reshape({rows, columns}), {columns}, {}, {}, eps), x.sizes());
   Shape along_channels{-1};  // [c, 1, ...] broadcasts along dimension 1
   for (std::int64_t d = 2; d < x.dim(); ++d) along_channels.push_back(1);
   if (weight.defined()) y = y * weight.reshape(along_channels);

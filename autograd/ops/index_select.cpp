@@ -4,6 +4,7 @@
 #include <halfgrad/autograd/op_table/reference.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/indices.h>
+#include <halfgrad/autograd/ops/shared/view.h>
 #include <halfgrad/core/engines/element_view.h>
 #include <halfgrad/core/engines/grouping.h>
 #include <halfgrad/core/engines/parallel.h>
@@ -188,7 +189,7 @@ Tensor embedding(const Tensor& weight, const Tensor& indices,
                                     reshape(indices, {indices.numel()}));
   Shape sizes = indices.sizes();
   sizes.push_back(weight.size(1));
-  return reshape(rows, sizes);
+  return detail::unsafe_view(rows, sizes);
 }
 
 }  // namespace halfgrad

@@ -5,6 +5,7 @@
 #include <halfgrad/autograd/op_table/rows_entry.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/reduced_dims.h>
+#include <halfgrad/autograd/ops/shared/view.h>
 #include <halfgrad/core/engines/reduce.h>
 #include <halfgrad/core/math/math.h>
 
@@ -76,7 +77,8 @@ std::tuple<Tensor, Tensor> gathered(const Tensor& self, std::int64_t dim, const 
   if (self.dim() == 0) return {clone(self), index};
   const Tensor value = gather(self, dim, index);
   if (keepdim) return {value, index};
-  return {squeeze(value, dim), squeeze(index, dim)};
+  const Shape sizes = squeeze(index, dim).sizes();
+  return {unsafe_view(value, sizes), unsafe_view(index, sizes)};
 }
 
 template <bool kMax>

@@ -6,6 +6,7 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/class_targets.h>
 #include <halfgrad/autograd/ops/shared/loss_by_position.h>
+#include <halfgrad/autograd/ops/shared/view.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {
@@ -87,7 +88,7 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
   if (input.dim() == 1) {
     const Tensor loss =
         nll_loss(unsqueeze(input, 0), unsqueeze(target, 0), weight, reduction, ignore_index);
-    return reshape(loss, {});
+    return detail::unsafe_view(loss, {});
   }
   if (input.dim() == 0 || input.size(1) == 0 || !input.is_floating_point()) {
     detail::fail("nll_loss",

@@ -5,6 +5,7 @@
 #include <halfgrad/autograd/op_table/rows_entry.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/reduced_dims.h>
+#include <halfgrad/autograd/ops/shared/view.h>
 #include <halfgrad/core/engines/reduce.h>
 #include <halfgrad/core/engines/rows.h>
 
@@ -125,7 +126,7 @@ OpEntry prod_entry() {
 Tensor prod(const Tensor& self, std::int64_t dim, bool keepdim, std::optional<DType> dtype) {
   if (self.dim() == 0) {
     wrap_dim(dim, 0, "prod");
-    return reshape(prod(reshape(self, {1}), 0, false, dtype), {});
+    return detail::unsafe_view(prod(reshape(self, {1}), 0, false, dtype), {});
   }
   const int d = wrap_dim(dim, static_cast<int>(self.dim()), "prod");
   return detail::apply(detail::Prod{d, keepdim, dtype}, self);

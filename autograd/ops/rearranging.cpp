@@ -1,6 +1,7 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/graph/composite_op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/shared/view.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {
@@ -61,7 +62,7 @@ Tensor flip(const Tensor& self, const Shape& dims) {
 // y[..., (i + shift) mod n, ...] = x[..., i, ...] along each of `dims`, or along the flattened x
 Tensor roll(const Tensor& self, const Dims& shifts, const Dims& dims) {
   if (dims.empty() && shifts.size() == 1) {
-    return reshape(rolled(flatten(self), shifts[0], 0), self.sizes());
+    return detail::unsafe_view(rolled(flatten(self), shifts[0], 0), self.sizes());
   }
   if (shifts.empty() || shifts.size() != dims.size()) {
     detail::fail("roll", "expected a shift for each dimension, got shifts {} and dims {}", shifts,

@@ -5,6 +5,7 @@
 #include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/op_table/rows_entry.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/shared/view.h>
 #include <halfgrad/core/engines/sorting.h>
 #include <halfgrad/core/fail.h>
 
@@ -37,7 +38,9 @@ std::int64_t size_of(const char* op, const Tensor& self, std::int64_t dim) {
 }
 
 Tensor sorted_indices(const Tensor& self, std::int64_t dim, std::int64_t count, bool descending) {
-  if (self.dim() == 0) return reshape(sorted_indices(reshape(self, {1}), 0, 1, descending), {});
+  if (self.dim() == 0) {
+    return unsafe_view(sorted_indices(reshape(self, {1}), 0, 1, descending), {});
+  }
   const int d = wrap_dim(dim, static_cast<int>(self.dim()), SortedIndices::name);
   return apply(SortedIndices{d, count, descending}, self);
 }

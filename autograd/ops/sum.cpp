@@ -3,6 +3,7 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/reduced_dims.h>
 #include <halfgrad/autograd/ops/shared/total.h>
+#include <halfgrad/autograd/ops/shared/view.h>
 #include <halfgrad/core/engines/reduce.h>
 #include <halfgrad/core/fail.h>
 
@@ -71,7 +72,7 @@ Tensor sum_to_size(const Tensor& self, const Shape& sizes) {
   }
   if (dims.empty()) return reshape(self, sizes);
   const detail::CastRuleScope no_rule(nullptr);
-  return reshape(sum(self, dims, true), sizes);
+  return detail::unsafe_view(sum(self, dims, true), sizes);
 }
 
 }  // namespace halfgrad

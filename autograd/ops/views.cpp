@@ -37,6 +37,13 @@ void follow_base_of(const Tensor& self, const Tensor& output) {
   }
 }
 
+Tensor unsafe_view(const Tensor& temporary, const Shape& sizes) {
+  return record("reshape", temporary.array().reshape(sizes), std::span(&temporary, 1),
+                [from = temporary.sizes()](const Tensor& grad, std::span<Tensor> grad_inputs) {
+                  grad_inputs[0] = reshape(grad, from);
+                });
+}
+
 }  // namespace detail
 
 using detail::record_view;

@@ -18,6 +18,18 @@ TEST_P(OpSuite, ValueIsThatOfTheReference) {
   }
 }
 
+// A view of a temporary would refuse detach_() and resize_(), though nobody else has its storage.
+TEST_P(OpSuite, ResultIsAViewOnlyOfAnOperand) {
+  for (const OpExample& example : op().examples) {
+    const auto operands = drawn(example, kFloat32);
+    const Tensor result = example.run(operands);
+    const bool shared = std::any_of(operands.begin(), operands.end(), [&](const Tensor& operand) {
+      return operand.array().storage() == result.array().storage();
+    });
+    EXPECT_EQ(result.is_view(), shared) << example.name;
+  }
+}
+
 TEST_P(OpSuite, GradientIsTheLimitOfDifferences) {
   for (const OpExample& example : op().examples) {
     const auto operands = require_grad(drawn(example, kFloat64), example);

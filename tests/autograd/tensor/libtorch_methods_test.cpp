@@ -58,6 +58,13 @@ TEST(Views, AreKnown) {
   EXPECT_EQ(x.unbind()[2].dim(), 0);
 }
 
+TEST(Views, AreNotWhatIndexTensorsPick) {
+  const Tensor x = tensor({1.0, -2.0, 3.0});
+  EXPECT_FALSE(x.index({x > 0}).is_view());
+  EXPECT_FALSE(x.index({tensor({0, 2})}).is_view());
+  EXPECT_EQ(x.index({x > 0}).resize_({3}).numel(), 3);
+}
+
 TEST(Backward, ReachesGivenInputsOnly) {
   const Tensor x = tensor(2.0).requires_grad_(), y = tensor(3.0).requires_grad_();
   const Tensor z = x * x + y * y;
