@@ -148,7 +148,6 @@ HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) cons
 
 Tensor Tensor::detach() const {
   Tensor result(array());
-  result.impl_->is_view = impl_->is_view;
   result.impl_->is_inference = impl_->is_inference;
   return result;
 }

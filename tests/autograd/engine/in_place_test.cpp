@@ -226,6 +226,17 @@ TEST_P(InPlaceOnViews, RefuseChangesThatAutogradCannotFollow) {
   EXPECT_EQ(y.to_vector<double>(), (Doubles{3, 3}));
 }
 
+// A detached view has a history of its own, as in PyTorch; the tensor it was cut from has not.
+TEST_P(InPlaceOnViews, RecordChangesOfADetachedView) {
+  const Tensor x = leaf({2}, 3), y = x * 1;
+  const Tensor detached = y.select(0, 0).detach();
+  EXPECT_FALSE(detached.is_view());
+  detached.add_(x.select(0, 1));
+  EXPECT_EQ(y.to_vector<double>(), (Doubles{6, 3}));
+  (detached * detached).backward();
+  EXPECT_EQ(x.grad().to_vector<double>(), (Doubles{0, 12}));
+}
+
 TEST(InPlaceOnCpu, CopiesBetweenViewsThatOverlap) {
   Tensor x = arange(9, kDouble).reshape({3, 3});
   x.copy_(x.t());
