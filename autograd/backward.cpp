@@ -83,7 +83,7 @@ class Run {
   // If `later`, a gradient of 1 is made when the pass starts, where it may turn out unnecessary.
   void add_root(const Tensor& root, Tensor grad, bool later) {
     if (!root.requires_grad()) {
-      throw std::runtime_error(
+      throw halfgrad::detail::Raised<std::runtime_error>(
           "backward: expected a tensor that requires grad, got one that does not and has no "
           "grad_fn");
     }
@@ -270,10 +270,13 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
 
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& grad_outputs, GradOptions options) {
-  if (inputs.empty()) throw std::invalid_argument("grad: expected inputs, got an empty list");
+  if (inputs.empty())
+    throw halfgrad::detail::Raised<std::invalid_argument>(
+        "grad: expected inputs, got an empty list");
   for (const Tensor& input : inputs) {
     if (!input.requires_grad()) {
-      throw std::runtime_error("grad: expected inputs that require grad, got one that does not");
+      throw halfgrad::detail::Raised<std::runtime_error>(
+          "grad: expected inputs that require grad, got one that does not");
     }
   }
   std::vector<Tensor> gradients;

@@ -73,7 +73,8 @@ class Reader {
   void operator()(EllipsisIndexType) {
     dim_ += left_over_;
     if (std::exchange(ellipsis_, true)) {
-      throw std::invalid_argument(std::string(op_) + ": expected one Ellipsis at most");
+      throw halfgrad::detail::Raised<std::invalid_argument>(std::string(op_) +
+                                                            ": expected one Ellipsis at most");
     }
   }
   void operator()(std::int64_t index) { picks_.view = select(picks_.view, dim_, index); }

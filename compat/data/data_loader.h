@@ -55,10 +55,9 @@ struct FullDataLoaderOptions {
 };
 
 /// An exception of a dataset in a worker's thread.
-struct WorkerException : std::runtime_error {
+struct WorkerException : halfgrad::detail::Raised<std::runtime_error> {
   explicit WorkerException(const std::exception_ptr& original)
-      : std::runtime_error("DataLoader: a worker threw: " + text_of(original)),
-        original_exception(original) {}
+      : Raised("DataLoader: a worker threw: " + text_of(original)), original_exception(original) {}
 
   std::exception_ptr original_exception;
 
