@@ -115,15 +115,17 @@ bool Tensor::retains_grad() const {
   return std::any_of(retained.begin(), retained.end(), is_this);
 }
 
+void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph,
+                      bool create_graph) const {
+  const std::span<const Tensor> gradients(&gradient, gradient.defined() ? 1 : 0);
+  autograd::backward(std::span(this, 1), gradients,
+                     {retain_graph.value_or(create_graph), create_graph});
+}
+
 void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
                       const std::vector<Tensor>& inputs) const {
-  const std::span<const Tensor> gradients(&gradient, gradient.defined() ? 1 : 0);
-  const bool retain = retain_graph.value_or(create_graph);
-  if (!inputs.empty()) {
-    const std::vector<Tensor> given(gradients.begin(), gradients.end());
-    return autograd::backward({*this}, given, retain, create_graph, inputs);
-  }
-  autograd::backward(std::span(this, 1), gradients, {retain, create_graph});
+  const std::vector<Tensor> given(gradient.defined() ? 1 : 0, gradient);
+  autograd::backward({*this}, given, retain_graph, create_graph, inputs);
 }
 
 HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {

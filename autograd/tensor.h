@@ -139,11 +139,12 @@ class Tensor : public detail::TensorMethods {
 
   /// Adds the gradient of this tensor with respect to every leaf that requires one to its grad(),
   /// or to grad() of `inputs` only. The tensor has one element, or `gradient` has its shape.
-  /// retain_graph is as create_graph when absent. See autograd::backward.
+  /// retain_graph is as create_graph when absent. An empty list of inputs is an error.
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt,
-                bool create_graph = false, const std::vector<Tensor>& inputs = {}) const;
-  /// Calls `hook` with the complete gradient during backward; what it returns, if defined, replaces
-  /// the gradient. A hook may return nothing.
+                bool create_graph = false) const;
+  void backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
+                const std::vector<Tensor>& inputs) const;
+  /// Calls `hook` with the complete gradient in backward. A defined result replaces the gradient.
   HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
   template <class Hook>
   requires std::is_void_v<std::invoke_result_t<Hook, Tensor>> HookHandle register_hook(Hook hook)
@@ -167,8 +168,7 @@ class Tensor : public detail::TensorMethods {
   T* data() const {
     return data_ptr<T>();
   }
-  /// Gives this tensor the array of another one of its dtype. Throws std::invalid_argument for
-  /// another dtype.
+  /// Gives this tensor the array of `data`. Throws std::invalid_argument for another dtype.
   void set_data(const Tensor& data) const;
   bool is_view() const { return existing().is_view; }
   /// Whether both tensors are views of one storage.
