@@ -33,10 +33,9 @@ class TransformerLayerOptions {
   TransformerLayerOptions(std::int64_t d_model, std::int64_t nhead)
       : d_model_(d_model), nhead_(nhead) {}
   operator Layer() const {
-    return Layer(d_model_, nhead_,
-                 {.dim_feedforward = dim_feedforward_,
-                  .dropout = dropout_,
-                  .activation = activation_});
+    return Layer(
+        d_model_, nhead_,
+        {.dim_feedforward = dim_feedforward_, .dropout = dropout_, .activation = activation_});
   }
 
   TORCH_ARG(std::int64_t, d_model);

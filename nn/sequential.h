@@ -87,7 +87,7 @@ class Sequential : public Callable<Sequential> {
     for (const auto& [name, layer] : layers) push_back(name, layer);
   }
 
-  /// Another handle of the same layers: `Sequential copy = dynamic_pointer_cast<Sequential>(...)`.
+  /// A handle of the same layers: `Sequential copy = dynamic_pointer_cast<Sequential>(...)`.
   Sequential(const std::shared_ptr<Sequential>& layers)
       : Sequential(layers == nullptr ? Sequential(nullptr) : *layers) {}
 

@@ -111,10 +111,7 @@ std::shared_ptr<Module> TransformerDecoder::clone(const std::optional<Device>& d
 
 Transformer::Transformer(std::int64_t d_model, std::int64_t nhead,
                          TransformerArguments with_options)
-    : Callable("Transformer"),
-      options(std::move(with_options)),
-      d_model_(d_model),
-      nhead_(nhead) {
+    : Callable("Transformer"), options(std::move(with_options)), d_model_(d_model), nhead_(nhead) {
   encoder = options.custom_encoder;
   if (encoder.is_empty()) {
     encoder = TransformerEncoder(TransformerEncoderLayer(d_model, nhead, layer_options(options)),
@@ -154,8 +151,7 @@ Tensor Transformer::forward(const Tensor& src, const Tensor& tgt, const Tensor& 
                             const Tensor& memory_key_padding_mask) const {
   expect_inputs(src, tgt);
   const Tensor memory = encoder(src, src_mask, src_key_padding_mask);
-  return decoder(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask,
-                 memory_key_padding_mask);
+  return decoder(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask);
 }
 
 std::shared_ptr<Module> Transformer::clone(const std::optional<Device>& device) const {

@@ -20,8 +20,7 @@ MultiheadAttention attention(std::int64_t d_model, std::int64_t nhead, const Opt
 }
 
 Linear linear_layer(std::int64_t in, std::int64_t out, const Options& options) {
-  return Linear(in, out,
-                {.bias = options.bias, .dtype = options.dtype, .device = options.device});
+  return Linear(in, out, {.bias = options.bias, .dtype = options.dtype, .device = options.device});
 }
 
 LayerNorm norm(std::int64_t d_model, const Options& options) {

@@ -28,8 +28,8 @@ class TransformerActivation {
 
   TransformerActivation() : function_([](const Tensor& x) { return relu(x); }) {}
   template <class F>
-  requires(std::is_invocable_r_v<Tensor, const F&, const Tensor&>&&
-               !std::same_as<F, TransformerActivation>) TransformerActivation(F function)
+  requires(std::is_invocable_r_v<Tensor, const F&, const Tensor&> &&
+           !std::same_as<F, TransformerActivation>) TransformerActivation(F function)
       : function_(std::move(function)) {}
 
   /// Throws std::invalid_argument unless it is kReLU: others are functions.

@@ -29,9 +29,8 @@ Tensor stored_tensor(const json& stored) {
     elements.push_back(value == "-inf" ? -std::numeric_limits<double>::infinity()
                                        : value.get<double>());
   }
-  const Tensor values = tensor(elements,
-                               Shape(stored["shape"].get<std::vector<std::int64_t>>()),
-                               {.dtype = kDouble});
+  const Tensor values =
+      tensor(elements, Shape(stored["shape"].get<std::vector<std::int64_t>>()), {.dtype = kDouble});
   return (stored.value("bool", false) ? values.to(kBool) : values).to(get_default_device());
 }
 
@@ -121,8 +120,7 @@ TEST(Transformer, ComputesWhatPyTorchComputes) {
     const Tensor output = loaded.run(inputs);
     EXPECT_EQ(output.sizes(), stored_tensor(c["output"]).sizes());
     expect_values(output, c["output"]["values"], "output");
-    output.backward(stored_tensor(
-        {{"shape", c["output"]["shape"]}, {"values", c["cotangent"]}}));
+    output.backward(stored_tensor({{"shape", c["output"]["shape"]}, {"values", c["cotangent"]}}));
     for (const auto& [name, parameter] : loaded.module.named_parameters()) {
       expect_values(parameter.grad(), c["gradients"][name], name);
     }
@@ -188,12 +186,20 @@ TEST(Transformer, MasksLaterPositions) {
   EXPECT_FALSE(equal(before[2], layer(x, mask)[2]));
 }
 
+// As in Python; libtorch's C++ layers give NaN.
+TEST(Transformer, IsFiniteForAQueryThatSeesNoKey) {
+  const TransformerEncoderLayer layer(4, 2, {.dim_feedforward = 8, .dropout = 0});
+  const Tensor hidden = ones({2, 3}, kBool);
+  EXPECT_EQ(layer(randn({3, 2, 4}), Tensor(), hidden).isfinite().all().item(), 1);
+}
+
 TEST(Transformer, TakesLowPrecision) {
   TransformerEncoderLayer layer(4, 2, {.dim_feedforward = 8, .dropout = 0, .dtype = kBFloat16});
   EXPECT_EQ(layer(randn({3, 2, 4}, kBFloat16)).dtype(), kBFloat16);
   layer.to(kHalf);
-  EXPECT_EQ(std::dynamic_pointer_cast<TransformerEncoderLayer>(layer.clone())->linear1.weight.dtype(),
-            kHalf);
+  EXPECT_EQ(
+      std::dynamic_pointer_cast<TransformerEncoderLayer>(layer.clone())->linear1.weight.dtype(),
+      kHalf);
 }
 
 TEST(Transformer, RefusesBadInput) {
