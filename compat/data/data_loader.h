@@ -251,8 +251,9 @@ class StatelessDataLoader {
     jobs_.erase(jobs_.begin());
     if (options_.timeout && job.wait_for(*options_.timeout) != std::future_status::ready) {
       jobs_.insert(jobs_.begin(), std::move(job));
-      halfgrad::detail::fail<std::runtime_error>(
-          "DataLoader", "expected a batch within {} ms, got {}", options_.timeout->count(), "none");
+      halfgrad::detail::fail<std::runtime_error>("DataLoader",
+                                                 "Timeout: expected a batch within {} ms, got {}",
+                                                 options_.timeout->count(), "none");
     }
     try {
       batch_ = job.get();
