@@ -83,9 +83,8 @@ class Run {
   // If `later`, a gradient of 1 is made when the pass starts, where it may turn out unnecessary.
   void add_root(const Tensor& root, Tensor grad, bool later) {
     if (!root.requires_grad()) {
-      throw std::runtime_error(
-          "backward: expected a tensor that requires grad, got one that does not and has no "
-          "grad_fn");
+      fail<std::runtime_error>("backward", "expected a tensor that requires grad, got {}",
+                               "one that does not and has no grad_fn");
     }
     scale_.now = scale_.of_root(grad);
     if (!grad.defined()) {
@@ -242,13 +241,15 @@ void backward(std::span<const Tensor> tensors, std::span<const Tensor> grad_tens
 }
 
 void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors,
+              std::optional<bool> retain_graph, bool create_graph) {
+  backward(tensors, grad_tensors,
+           BackwardOptions{retain_graph.value_or(create_graph), create_graph});
+}
+
+void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors,
               std::optional<bool> retain_graph, bool create_graph,
               const std::vector<Tensor>& inputs) {
-  const bool retain = retain_graph.value_or(create_graph);
-  if (inputs.empty()) {
-    return backward(tensors, grad_tensors,
-                    BackwardOptions{.retain_graph = retain, .create_graph = create_graph});
-  }
+  if (inputs.empty()) fail("backward", "expected inputs, got {}", "an empty list");
   const std::vector<Tensor> gradients =
       grad(tensors, inputs, grad_tensors, retain_graph, create_graph, /*allow_unused=*/true);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -270,10 +271,11 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
 
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& grad_outputs, GradOptions options) {
-  if (inputs.empty()) throw std::invalid_argument("grad: expected inputs, got an empty list");
+  if (inputs.empty()) fail("grad", "expected inputs, got {}", "an empty list");
   for (const Tensor& input : inputs) {
     if (!input.requires_grad()) {
-      throw std::runtime_error("grad: expected inputs that require grad, got one that does not");
+      fail<std::runtime_error>("grad", "expected inputs that require grad, got {}",
+                               "one that does not");
     }
   }
   std::vector<Tensor> gradients;

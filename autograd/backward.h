@@ -37,10 +37,13 @@ void backward(std::span<const Tensor> tensors, std::span<const Tensor> grad_tens
               BackwardOptions options);
 
 /// libtorch's form, with separate arguments: retain_graph is as create_graph when absent. Adds the
-/// gradients to grad() of `inputs` only, if there are any.
+/// gradients to grad() of every leaf, or of `inputs` only. Throws std::invalid_argument if these
+/// are an empty list.
+void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors,
+              std::optional<bool> retain_graph, bool create_graph);
 void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors,
               std::optional<bool> retain_graph, bool create_graph,
-              const std::vector<Tensor>& inputs = {});
+              const std::vector<Tensor>& inputs);
 void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors,
               halfgrad::detail::OptionalBool auto retain_graph) {
   backward(tensors, grad_tensors, std::optional<bool>(retain_graph), false);

@@ -7,6 +7,7 @@
 
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/core/error.h>
 #include <halfgrad/core/random.h>
 
 namespace halfgrad::utils {
@@ -135,7 +136,7 @@ class CheckpointNode final : public halfgrad::detail::Node {
       same = result[i].sizes() == output(i).sizes && result[i].dtype() == output(i).dtype;
     }
     if (!same) {
-      throw std::runtime_error(
+      throw halfgrad::detail::Raised<std::runtime_error>(
           "checkpoint: expected a function that computes the same twice, got outputs of another "
           "number, shape or dtype in backward");
     }
@@ -166,7 +167,7 @@ Tensors detail::checkpoint(Segment function, const Tensors& inputs) {
   const RandomKey random = next_key();
   Tensors outputs = function(detached);
   if (random.base != nullptr && next_key().stream != random.stream) {
-    throw std::invalid_argument(
+    throw halfgrad::detail::Raised<std::invalid_argument>(
         "checkpoint: expected a function without random numbers while a graph is captured");
   }
   for (const Tensor& leaf : leaves_behind(outputs)) {

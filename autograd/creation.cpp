@@ -74,9 +74,9 @@ Tensor arange_of(Scalar start, Scalar end, Scalar step, const CreationOptions& o
   const T by = step.to<T>();
   const std::optional<std::int64_t> steps = steps_between(from, end.to<T>(), by);
   if (!steps) {
-    throw std::invalid_argument("arange: expected a step that leads from start to end, got start " +
-                                std::to_string(from) + ", end " + std::to_string(end.to<T>()) +
-                                ", step " + std::to_string(by));
+    throw halfgrad::detail::Raised<std::invalid_argument>(
+        "arange: expected a step that leads from start to end, got start " + std::to_string(from) +
+        ", end " + std::to_string(end.to<T>()) + ", step " + std::to_string(by));
   }
   return tabulate<T>({*steps}, options, std::is_integral_v<T> ? kLong : get_default_dtype(),
                      [=](std::int64_t i) { return after_steps(from, i, by); });

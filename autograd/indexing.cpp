@@ -74,7 +74,8 @@ class Reader {
   void operator()(EllipsisIndexType) {
     dim_ += left_over_;
     if (std::exchange(ellipsis_, true)) {
-      throw std::invalid_argument(std::string(op_) + ": expected one Ellipsis at most");
+      throw halfgrad::detail::Raised<std::invalid_argument>(std::string(op_) +
+                                                            ": expected one Ellipsis at most");
     }
   }
   void operator()(std::int64_t index) { picks_.view = select(picks_.view, dim_, index); }
@@ -83,7 +84,8 @@ class Reader {
         halfgrad::slice(picks_.view, dim_++, slice.start, slice.stop, slice.step.value_or(1));
   }
   void operator()(const Tensor& index) {
-    if (index.dtype() == kLong || index.dtype() == kInt) {
+    const bool is_small = index.dtype() == kShort || index.dtype() == kChar;
+    if (index.dtype() == kLong || index.dtype() == kInt || (is_small && index.dim() == 0)) {
       return index.dim() == 0 ? (*this)(index.item<std::int64_t>()) : pick(index);
     }
     if (!is_mask(index)) {

@@ -26,7 +26,7 @@ bool is_seen_elsewhere(const std::shared_ptr<detail::TensorImpl>& impl) {
 void Tensor::expect_seen_elsewhere() const {
   static_cast<void>(existing());
   if (is_seen_elsewhere(impl_)) return;
-  throw std::invalid_argument(
+  throw halfgrad::detail::Raised<std::invalid_argument>(
       "operator=: expected a view of a tensor, got a temporary of shape " + to_string(sizes()) +
       " whose elements nothing else refers to, so the assignment would be lost; to assign at an "
       "index tensor, use index_put_()");
@@ -65,12 +65,12 @@ Tensor& Tensor::requires_grad_(bool requires_grad) const {
     detail::fail("requires_grad_", "expected a floating-point tensor, got {}", dtype());
   }
   if (requires_grad && is_inference() && !InferenceMode::is_enabled()) {
-    throw std::runtime_error(
+    throw halfgrad::detail::Raised<std::runtime_error>(
         "requires_grad_: expected a tensor made outside InferenceMode, got one made inside; "
         "clone() it first");
   }
   if (!is_leaf() && !requires_grad) {
-    throw std::invalid_argument(
+    throw halfgrad::detail::Raised<std::invalid_argument>(
         "requires_grad_: expected a leaf to switch off, got a tensor with history; use detach()");
   }
   if (is_leaf()) impl_->requires_grad = requires_grad;
@@ -89,14 +89,16 @@ void Tensor::set_grad(const Tensor& grad) const {
   }
   detail::TensorImpl& own = existing();
   if (grad.is_same(*this)) {
-    throw std::invalid_argument("set_grad: expected another tensor, got the tensor itself");
+    throw halfgrad::detail::Raised<std::invalid_argument>(
+        "set_grad: expected another tensor, got the tensor itself");
   }
   own.grad = grad.impl();
 }
 
 void Tensor::retain_grad() const {
   if (!requires_grad()) {
-    throw std::runtime_error("retain_grad: expected a tensor that requires grad");
+    throw halfgrad::detail::Raised<std::runtime_error>(
+        "retain_grad: expected a tensor that requires grad");
   }
   if (is_leaf()) return;
   auto& retained = impl_->grad_fn->retained;
@@ -113,20 +115,23 @@ bool Tensor::retains_grad() const {
   return std::any_of(retained.begin(), retained.end(), is_this);
 }
 
+void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph,
+                      bool create_graph) const {
+  const std::span<const Tensor> gradients(&gradient, gradient.defined() ? 1 : 0);
+  autograd::backward(std::span(this, 1), gradients,
+                     {retain_graph.value_or(create_graph), create_graph});
+}
+
 void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
                       const std::vector<Tensor>& inputs) const {
-  const std::span<const Tensor> gradients(&gradient, gradient.defined() ? 1 : 0);
-  const bool retain = retain_graph.value_or(create_graph);
-  if (!inputs.empty()) {
-    const std::vector<Tensor> given(gradients.begin(), gradients.end());
-    return autograd::backward({*this}, given, retain, create_graph, inputs);
-  }
-  autograd::backward(std::span(this, 1), gradients, {retain, create_graph});
+  const std::vector<Tensor> given(gradient.defined() ? 1 : 0, gradient);
+  autograd::backward({*this}, given, retain_graph, create_graph, inputs);
 }
 
 HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {
   if (!requires_grad()) {
-    throw std::runtime_error("register_hook: expected a tensor that requires grad");
+    throw halfgrad::detail::Raised<std::runtime_error>(
+        "register_hook: expected a tensor that requires grad");
   }
   static std::atomic<std::uint64_t> counter{0};
   const std::uint64_t id = counter.fetch_add(1);
@@ -174,7 +179,7 @@ void Tensor::set_data(const Tensor& data) const {
 
 Tensor& Tensor::resize_(const Shape& new_sizes) const {
   if (requires_grad()) {
-    throw std::invalid_argument(
+    throw halfgrad::detail::Raised<std::invalid_argument>(
         "resize_: expected a tensor that does not require grad, got one that does");
   }
   const Array& old = array();

@@ -59,30 +59,30 @@ class Tensor : public detail::TensorMethods {
   const Array& array() const {
     const detail::TensorImpl& impl = existing();
     if (impl.deferred != nullptr) impl.deferred->settle();
-    return layout();
+    return metadata();
   }
   const std::shared_ptr<detail::TensorImpl>& impl() const { return impl_; }
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
 
-  const Shape& sizes() const { return layout().sizes(); }
-  const Shape& strides() const { return layout().strides(); }
-  std::int64_t size(std::int64_t dim) const { return layout().size(dim); }
-  std::int64_t stride(std::int64_t dim) const { return layout().stride(dim); }
-  std::int64_t storage_offset() const { return layout().storage_offset(); }
-  std::int64_t dim() const { return layout().ndim(); }
+  const Shape& sizes() const { return metadata().sizes(); }
+  const Shape& strides() const { return metadata().strides(); }
+  std::int64_t size(std::int64_t dim) const { return metadata().size(dim); }
+  std::int64_t stride(std::int64_t dim) const { return metadata().stride(dim); }
+  std::int64_t storage_offset() const { return metadata().storage_offset(); }
+  std::int64_t dim() const { return metadata().ndim(); }
   std::int64_t ndimension() const { return dim(); }
-  std::int64_t numel() const { return layout().numel(); }
-  DType dtype() const { return layout().dtype(); }
+  std::int64_t numel() const { return metadata().numel(); }
+  DType dtype() const { return metadata().dtype(); }
   DType scalar_type() const { return dtype(); }
   /// Size of one element in bytes; nbytes() is the size of all.
   std::int64_t element_size() const { return static_cast<std::int64_t>(item_size(dtype())); }
   std::size_t nbytes() const { return static_cast<std::size_t>(numel() * element_size()); }
-  Device device() const { return layout().device(); }
+  Device device() const { return metadata().device(); }
   /// dtype and device: `zeros({2}, x.options())`.
   TensorOptions options() const { return TensorOptions(dtype()).device(device()); }
   bool is_cpu() const { return device().is_cpu(); }
   bool is_cuda() const { return device().is_cuda(); }
-  bool is_contiguous() const { return layout().is_contiguous(); }
+  bool is_contiguous() const { return metadata().is_contiguous(); }
   bool is_floating_point() const { return halfgrad::is_floating_point(dtype()); }
 
   void* data_ptr() const { return address(false); }
@@ -103,8 +103,8 @@ class Tensor : public detail::TensorMethods {
   template <class T, std::size_t N>
   TensorAccessor<T, N> accessor() const&& = delete;  // its memory may end with the statement
   /// The only element, converted. Throws std::invalid_argument unless numel() is 1 and T can hold
-  /// it.
-  template <class T = double>
+  /// it. T is double if it is not given; with compat/torch.h it is a Scalar, as in libtorch.
+  template <class T = detail::Item>
   T item() const {
     return array().item<T>();
   }
@@ -132,18 +132,19 @@ class Tensor : public detail::TensorMethods {
   /// Makes backward keep the gradient of this non-leaf.
   void retain_grad() const;
   /// The number of in-place changes of the storage.
-  std::uint32_t _version() const { return layout().storage()->version(); }
+  std::uint32_t _version() const { return metadata().storage()->version(); }
 
   /// Whether backward keeps the gradient of this non-leaf.
   bool retains_grad() const;
 
   /// Adds the gradient of this tensor with respect to every leaf that requires one to its grad(),
   /// or to grad() of `inputs` only. The tensor has one element, or `gradient` has its shape.
-  /// retain_graph is as create_graph when absent. See autograd::backward.
+  /// retain_graph is as create_graph when absent. An empty list of inputs is an error.
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt,
-                bool create_graph = false, const std::vector<Tensor>& inputs = {}) const;
-  /// Calls `hook` with the complete gradient during backward; what it returns, if defined, replaces
-  /// the gradient. A hook may return nothing.
+                bool create_graph = false) const;
+  void backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
+                const std::vector<Tensor>& inputs) const;
+  /// Calls `hook` with the complete gradient in backward. A defined result replaces the gradient.
   HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
   template <class Hook>
   requires std::is_void_v<std::invoke_result_t<Hook, Tensor>> HookHandle register_hook(Hook hook)
@@ -167,13 +168,12 @@ class Tensor : public detail::TensorMethods {
   T* data() const {
     return data_ptr<T>();
   }
-  /// Gives this tensor the array of another one of its dtype. Throws std::invalid_argument for
-  /// another dtype.
+  /// Gives this tensor the array of `data`. Throws std::invalid_argument for another dtype.
   void set_data(const Tensor& data) const;
   bool is_view() const { return existing().is_view; }
   /// Whether both tensors are views of one storage.
   bool is_alias_of(const Tensor& other) const {
-    return layout().storage() == other.layout().storage();
+    return metadata().storage() == other.metadata().storage();
   }
   /// The index of this tensor among the outputs of its grad_fn().
   std::int64_t output_nr() const { return existing().output; }
@@ -183,7 +183,7 @@ class Tensor : public detail::TensorMethods {
 
  private:
   /// The array, whose elements may not have been computed.
-  const Array& layout() const {
+  const Array& metadata() const {
     detail::TensorImpl& impl = existing();
     if (impl.is_narrow.load(std::memory_order_acquire)) detail::widen(impl);
     return impl.array;

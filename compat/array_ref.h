@@ -2,8 +2,10 @@
 
 #include <halfgrad/compat/names.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <stdexcept>
@@ -76,6 +78,34 @@ template <class T>
 Tensor tensor(ArrayRef<T> values, detail::OneOption auto option) {
   return tensor(values.vec(), option);
 }
+
+/// D integers, from a list, an array, a vector or one value for all: a size for each dimension.
+template <std::size_t D, class T = std::int64_t>
+class ExpandingArray {
+ public:
+  ExpandingArray(std::initializer_list<T> values)
+      : ExpandingArray(ArrayRef<T>(values.begin(), values.size())) {}
+  ExpandingArray(const std::vector<T>& values) : ExpandingArray(ArrayRef<T>(values)) {}
+  /// Throws std::invalid_argument unless there are D values.
+  ExpandingArray(ArrayRef<T> values) {
+    if (values.size() != D) {
+      detail::fail("ExpandingArray", "expected {} values, got {}", D, values.size());
+    }
+    std::copy(values.begin(), values.end(), values_.begin());
+  }
+  ExpandingArray(T value) { values_.fill(value); }
+  ExpandingArray(const std::array<T, D>& values) : values_(values) {}
+
+  std::array<T, D>& operator*() { return values_; }
+  const std::array<T, D>& operator*() const { return values_; }
+  std::array<T, D>* operator->() { return &values_; }
+  const std::array<T, D>* operator->() const { return &values_; }
+  operator ArrayRef<T>() const { return values_; }
+  std::size_t size() const noexcept { return D; }
+
+ private:
+  std::array<T, D> values_;
+};
 
 template <class T>
 using optional = std::optional<T>;                       ///< libtorch's name

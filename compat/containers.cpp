@@ -16,8 +16,8 @@ Tensor copy_of(const Tensor& tensor, const std::optional<Device>& device) {
 
 std::shared_ptr<Module> ModuleList::ptr(std::size_t index) const {
   if (index < size()) return (*modules_)[index];
-  halfgrad::detail::fail<std::out_of_range>("ModuleList", "expected a position in [0, {}), got {}",
-                                            size(), index);
+  halfgrad::detail::fail<std::out_of_range>(
+      "ModuleList", "Index out of range: expected a position in [0, {}), got {}", size(), index);
 }
 
 void ModuleList::insert_shared(std::size_t index, std::shared_ptr<Module> module) {

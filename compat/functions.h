@@ -3,10 +3,12 @@
 #include <halfgrad/compat/names.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include <halfgrad/autograd/compat/tensor_options.h>
+#include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/autograd/ops.h>
 
 /// libtorch's rarer functions, composed of halfgrad's ops. Names, defaults and formulas are
@@ -64,6 +66,12 @@ Tensor feature_dropout(const Tensor& input, double p, bool train);
 Tensor from_blob(void* data, const Shape& sizes, const TensorOptions& options = {});
 Tensor from_blob(void* data, const Shape& sizes, const Shape& strides,
                  const TensorOptions& options = {});
+/// Memory that deleter(data) frees with the last tensor that sees it.
+using Deleter = std::function<void(void*)>;
+Tensor from_blob(void* data, const Shape& sizes, const Deleter& deleter,
+                 const TensorOptions& options = {});
+Tensor from_blob(void* data, const Shape& sizes, const Shape& strides, const Deleter& deleter,
+                 const TensorOptions& options = {});
 /// Write their result into `out`, which takes its shape. Throw std::invalid_argument for another
 /// dtype or device, and if a gradient would be recorded.
 Tensor& add_out(Tensor& out, const Tensor& self, const Tensor& other, Scalar alpha = 1);
@@ -72,6 +80,7 @@ Tensor& mul_out(Tensor& out, const Tensor& self, const Tensor& other);
 Tensor& div_out(Tensor& out, const Tensor& self, const Tensor& other);
 Tensor& mm_out(Tensor& out, const Tensor& self, const Tensor& mat2);
 Tensor& matmul_out(Tensor& out, const Tensor& self, const Tensor& other);
+Tensor& linear_out(Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias = {});
 Tensor& cat_out(Tensor& out, const std::vector<Tensor>& tensors, std::int64_t dim = 0);
 
 // --- Losses; shapes and formulas as in torch.nn ---
@@ -93,6 +102,18 @@ Tensor multilabel_soft_margin_loss(const Tensor& self, const Tensor& target,
                                    const Tensor& weight = {}, Reduction reduction = kMean);
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full,
                         double eps, Reduction reduction);
+
+namespace autograd {
+
+using halfgrad::AutoGradMode;
+using halfgrad::InferenceMode;
+
+/// A new leaf with the elements of `data`.
+inline Tensor make_variable(const Tensor& data, bool requires_grad = false) {
+  return data.detach().requires_grad_(requires_grad);
+}
+
+}  // namespace autograd
 
 namespace detail {
 

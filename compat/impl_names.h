@@ -57,6 +57,11 @@ using SmoothL1LossImpl = SmoothL1Loss;
 using SoftmaxImpl = Softmax;
 using SoftplusImpl = Softplus;
 using TanhImpl = Tanh;
+using TransformerDecoderImpl = TransformerDecoder;
+using TransformerDecoderLayerImpl = TransformerDecoderLayer;
+using TransformerEncoderImpl = TransformerEncoder;
+using TransformerEncoderLayerImpl = TransformerEncoderLayer;
+using TransformerImpl = Transformer;
 using UnflattenImpl = Unflatten;
 
 }  // namespace halfgrad::nn

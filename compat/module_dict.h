@@ -22,6 +22,9 @@ class ModuleDict : public Callable<ModuleDict> {
   template <std::same_as<std::nullptr_t> T>
   ModuleDict(T empty) : Callable(empty) {}
   ModuleDict() : Callable("ModuleDict") {}
+  /// A handle of the same modules.
+  ModuleDict(const std::shared_ptr<ModuleDict>& modules)
+      : ModuleDict(modules == nullptr ? ModuleDict(nullptr) : *modules) {}
   explicit ModuleDict(const std::vector<NamedModule>& modules);
   template <std::same_as<Items> T>
   explicit ModuleDict(const T& modules) : ModuleDict(modules.pairs()) {}

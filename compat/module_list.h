@@ -21,6 +21,9 @@ class ModuleList : public Callable<ModuleList> {
 
   template <std::same_as<std::nullptr_t> T>
   ModuleList(T empty) : Callable(empty) {}
+  /// A handle of the same modules.
+  ModuleList(const std::shared_ptr<ModuleList>& modules)
+      : ModuleList(modules == nullptr ? ModuleList(nullptr) : *modules) {}
   template <class... Modules>
   explicit ModuleList(Modules... modules) : Callable("ModuleList") {
     (push_back(std::move(modules)), ...);

@@ -150,6 +150,19 @@ class LBFGSOptions {
   TORCH_ARG(std::optional<std::string>, line_search_fn) = std::nullopt;
 };
 
+/// The learning rate of a group: `group.options().get_lr()`, `group.options().set_lr(0.1)`. Other
+/// options are members of the group itself: `group.momentum = 0.9`.
+class LearningRateOption {
+ public:
+  explicit LearningRateOption(ParamGroup& group) : group_(group) {}
+  double get_lr() const { return group_.lr.value(); }
+  void set_lr(double lr) const { group_.lr = lr; }
+
+ private:
+  ParamGroup& group_;
+};
+inline LearningRateOption ParamGroup::options() { return LearningRateOption(*this); }
+
 /// libtorch's constructor of ReduceLROnPlateau, with its names of the modes.
 class ReduceLROnPlateauScheduler : public ReduceLROnPlateau {
  public:

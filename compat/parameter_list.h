@@ -2,10 +2,13 @@
 
 #include <halfgrad/compat/names.h>
 
+#include <cstddef>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/nn/module.h>
 
 namespace halfgrad::nn {
@@ -35,7 +38,12 @@ class ParameterList : public Callable<ParameterList> {
   }
 
   /// Throws std::out_of_range.
-  Tensor& at(std::size_t index) const { return (*parameters_)[index].value(); }
+  Tensor& at(std::size_t index) const {
+    if (index < size()) return (*parameters_)[index].value();
+    halfgrad::detail::fail<std::out_of_range>(
+        "ParameterList", "Index out of range: expected a position in [0, {}), got {}", size(),
+        index);
+  }
   Tensor& operator[](std::size_t index) const { return at(index); }
   std::size_t size() const noexcept { return parameters_->size(); }
   bool is_empty() const noexcept { return !has_state() || parameters_->is_empty(); }

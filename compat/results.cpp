@@ -27,8 +27,18 @@ Tensor from_blob(void* data, const Shape& sizes, const TensorOptions& options) {
 }
 Tensor from_blob(void* data, const Shape& sizes, const Shape& strides,
                  const TensorOptions& options) {
-  const Tensor result(
-      Array::from_blob(data, sizes, strides, options.dtype(), {}, options.device()));
+  return from_blob(data, sizes, strides, Deleter(), options);
+}
+Tensor from_blob(void* data, const Shape& sizes, const Deleter& deleter,
+                 const TensorOptions& options) {
+  return from_blob(data, sizes, contiguous_strides(sizes), deleter, options);
+}
+Tensor from_blob(void* data, const Shape& sizes, const Shape& strides, const Deleter& deleter,
+                 const TensorOptions& options) {
+  const auto release = [deleter, data] { deleter(data); };
+  const Tensor result(Array::from_blob(data, sizes, strides, options.dtype(),
+                                       deleter ? std::function<void()>(release) : nullptr,
+                                       options.device()));
   return options.requires_grad() ? result.requires_grad_() : result;
 }
 
@@ -49,6 +59,9 @@ Tensor& mm_out(Tensor& out, const Tensor& self, const Tensor& mat2) {
 }
 Tensor& matmul_out(Tensor& out, const Tensor& self, const Tensor& other) {
   return store("matmul_out", out, matmul(self, other));
+}
+Tensor& linear_out(Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  return store("linear_out", out, linear(input, weight, bias));
 }
 Tensor& cat_out(Tensor& out, const std::vector<Tensor>& tensors, std::int64_t dim) {
   return store("cat_out", out, cat(tensors, dim));

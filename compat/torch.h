@@ -41,12 +41,15 @@
 #include <halfgrad/compat/module_dict.h>
 #include <halfgrad/compat/module_holder.h>
 #include <halfgrad/compat/module_list.h>
+#include <halfgrad/compat/mutable_grad.h>
+#include <halfgrad/compat/nested_list.h>
 #include <halfgrad/compat/nn_options.h>
 #include <halfgrad/compat/optim.h>
 #include <halfgrad/compat/option.h>
 #include <halfgrad/compat/parameter_list.h>
 #include <halfgrad/compat/parameters.h>
 #include <halfgrad/compat/serialize.h>
+#include <halfgrad/compat/transformer_options.h>
 #include <halfgrad/compat/utilities.h>
 #include <halfgrad/core/graph.h>
 #include <halfgrad/core/random.h>

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -12,15 +13,52 @@
 #include <utility>
 
 #include <halfgrad/compat/any_module.h>
+#include <halfgrad/compat/parameter_list.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/nn/embedding.h>
+#include <halfgrad/nn/multihead_attention.h>
+#include <halfgrad/nn/norm.h>
 
 namespace halfgrad::detail {
 namespace {
 
+bool is_norm(const nn::Module& module) {
+  return module.as<nn::LayerNorm>() != nullptr || module.as<nn::BatchNorm1d>() != nullptr;
+}
+
+/// The options of a module as libtorch prints them, where they differ.
+std::string extra_text(const nn::Module& module) {
+  if (module.as<nn::MultiheadAttention>() != nullptr) return "";
+  std::string text = module.extra();
+  if (!is_norm(module)) return text;
+  const std::size_t bias = text.find(", bias=");
+  if (bias != std::string::npos)
+    text.erase(bias, std::min(text.size(), text.find(',', bias + 1)) - bias);
+  return text;
+}
+
+/// libtorch prints the classes of a Transformer, and not their holders.
+std::string name_text(const nn::Module& module) {
+  return module.name() + (module.name().starts_with("Transformer") ? "Impl" : "");
+}
+
+void print_parameters(std::ostream& out, const nn::Module& module) {
+  out << module.name() << "(\n";
+  for (const auto& [name, parameter] : module.named_parameters()) {
+    std::string kind(halfgrad::name(parameter.dtype()));  // "float32", in libtorch "Float"
+    if (parameter.dtype() == kFloat32) kind = "Float";
+    if (parameter.dtype() == kFloat64) kind = "Double";
+    out << '(' << name << "): Parameter containing: [" << kind << " of size "
+        << to_string(parameter.sizes()) << "]\n";
+  }
+  out << ')';
+}
+
 void print(std::ostream& out, const nn::Module& module, const std::string& indent) {
-  const bool is_layer = typeid(module) != typeid(nn::Module) &&
-                        nn::detail::readable(typeid(module)).starts_with("halfgrad::nn::");
+  const bool is_list = typeid(module) == typeid(nn::Module) && module.name() == "ModuleList";
+  const bool is_layer =
+      is_list || (typeid(module) != typeid(nn::Module) &&
+                  nn::detail::readable(typeid(module)).starts_with("halfgrad::nn::"));
   if (is_layer) out << "torch::nn::";
   if (const auto* table = module.as<nn::Embedding>()) {
     out << "Embedding(num_embeddings=" << table->weight.size(0)
@@ -31,8 +69,16 @@ void print(std::ostream& out, const nn::Module& module, const std::string& inden
     out << ')';
     return;
   }
+  if (module.as<nn::ParameterList>() != nullptr || module.as<nn::ParameterDict>() != nullptr) {
+    print_parameters(out, module);
+    return;
+  }
   const auto children = module.named_children();
   if (children.is_empty()) {
+    if (is_norm(module)) {
+      out << module.name() << '(' << extra_text(module) << ')';
+      return;
+    }
     std::ostringstream text;
     module.pretty_print(text);
     // A class without options prints its name alone.
@@ -40,7 +86,7 @@ void print(std::ostream& out, const nn::Module& module, const std::string& inden
     out << (is_bare ? module.name() : text.str());
     return;
   }
-  out << module.name() << '(' << module.extra() << '\n';
+  out << name_text(module) << '(' << extra_text(module) << '\n';
   for (const auto& [name, child] : children) {
     out << indent << "  (" << name << "): ";
     print(out, *child, indent + "  ");

@@ -15,13 +15,12 @@
 
 #include <halfgrad/core/device.h>
 #include <halfgrad/core/dtype.h>
+#include <halfgrad/core/error.h>
 #include <halfgrad/nn/module.h>
 
 /// Small things of libtorch's namespaces torch, at and c10 that programs use beside tensors.
 namespace halfgrad {
 
-/// libtorch's exception. halfgrad throws the standard ones, so this name catches all of them.
-using Error = std::exception;
 // libtorch's other names for a dtype.
 using Dtype = DType;
 using TypeMeta = DType;
@@ -147,7 +146,7 @@ TempFile make_tempfile(const std::string& prefix = "torch-file-");
   do {                                                                                         \
     if (!(condition)) {                                                                        \
       const std::string torch_check_text = ::halfgrad::str(__VA_ARGS__);                       \
-      throw std::runtime_error(torch_check_text.empty() ? "expected " #condition " to be true" \
-                                                        : torch_check_text);                   \
+      throw halfgrad::detail::Raised<std::runtime_error>(                                      \
+          torch_check_text.empty() ? "expected " #condition " to be true" : torch_check_text); \
     }                                                                                          \
   } while (false)

@@ -23,15 +23,14 @@ std::string size_text(std::size_t bytes) {
 }  // namespace
 
 OutOfMemoryError::OutOfMemoryError(std::size_t bytes, std::string refusal)
-    : std::runtime_error(
-          detail::message("allocate", "expected {} {}", {size_text(bytes), refusal})),
+    : Raised(detail::message("allocate", "expected {} {}", {size_text(bytes), refusal})),
       bytes_(bytes),
       refusal_(std::move(refusal)) {}
 
 OutOfMemoryError::OutOfMemoryError(const OutOfMemoryError& cause, const std::string& op,
                                    const std::string& array)
-    : std::runtime_error(detail::message(op, "expected {} for {} {}",
-                                         {size_text(cause.bytes_), array, cause.refusal_})),
+    : Raised(detail::message(op, "expected {} for {} {}",
+                             {size_text(cause.bytes_), array, cause.refusal_})),
       bytes_(cause.bytes_),
       refusal_(cause.refusal_) {}
 

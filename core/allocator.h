@@ -7,6 +7,7 @@
 #include <string>
 
 #include <halfgrad/core/device.h>
+#include <halfgrad/core/error.h>
 #include <halfgrad/core/stream.h>
 
 /// The caching allocator behind every Array. Freed blocks are kept in lists by size class and
@@ -24,7 +25,7 @@ class CachingAllocator;
 namespace halfgrad {
 
 /// Thrown when an allocation fails; the message lists the memory in use. Named as in libtorch.
-class OutOfMemoryError : public std::runtime_error {
+class OutOfMemoryError : public detail::Raised<std::runtime_error> {
  public:
   /// `refusal` tells the device and the reason: "on cpu, got a refusal from the system ...".
   OutOfMemoryError(std::size_t bytes, std::string refusal);

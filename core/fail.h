@@ -9,6 +9,7 @@
 
 #include <halfgrad/core/device.h>
 #include <halfgrad/core/dtype.h>
+#include <halfgrad/core/error.h>
 #include <halfgrad/core/shape.h>
 
 namespace halfgrad::detail {
@@ -45,14 +46,16 @@ class MessageFormat {
 std::string message(std::string_view op, std::string_view format,
                     std::initializer_list<std::string> parts);
 
-/// Throws Error with the text `op: format`, with each `{}` replaced by the next value:
+/// Throws Standard, which is also an Error, with the text `op: format`, with each `{}` replaced by
+/// the next value:
 ///     fail("bmm", "expected [b, m, k] and [b, k, n], got {} and {}", a.sizes(), b.sizes());
 /// The default, std::invalid_argument, is for mistakes of the caller. Use std::runtime_error for
 /// failures of the machine and std::logic_error for bugs of ours.
-template <class Error = std::invalid_argument, class... Values>
+template <class Standard = std::invalid_argument, class... Values>
 [[noreturn]] void fail(std::string_view op, std::type_identity_t<MessageFormat<Values...>> format,
                        const Values&... values) {
-  throw Error(message(op, format.text(), {message_part(values)...}));
+  using Thrown = std::conditional_t<std::derived_from<Standard, Error>, Standard, Raised<Standard>>;
+  throw Thrown(message(op, format.text(), {message_part(values)...}));
 }
 
 }  // namespace halfgrad::detail

@@ -47,9 +47,8 @@ std::string cut(std::string text) {
 }
 
 FormatError::FormatError(const std::string& reader, const std::string& file, FormatFault fault)
-    : std::runtime_error(reader + ": expected " + cut(fault.expected) + ", got " +
-                         printable(cut(fault.got)) + location(file, fault) +
-                         (fault.fix.empty() ? "" : "; " + fault.fix)),
+    : Raised(reader + ": expected " + cut(fault.expected) + ", got " + printable(cut(fault.got)) +
+             location(file, fault) + (fault.fix.empty() ? "" : "; " + fault.fix)),
       fault_(std::move(fault)) {}
 
 }  // namespace halfgrad::files

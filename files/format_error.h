@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include <halfgrad/core/error.h>
 #include <halfgrad/core/language.h>
 
 namespace halfgrad::files {
@@ -62,7 +63,7 @@ struct FormatFault {
 ///     read_idx: expected ..., got ... in FILE at byte N; FIX
 ///     read_idx: expected a file, got no such file: FILE
 /// `expected` and `got` are cut.
-class FormatError : public std::runtime_error {
+class FormatError : public halfgrad::detail::Raised<std::runtime_error> {
  public:
   /// `reader` is the name of the function that fails, `file` the name of the file.
   FormatError(const std::string& reader, const std::string& file, FormatFault fault);

@@ -5,6 +5,7 @@
 #include <span>
 #include <stdexcept>
 
+#include <halfgrad/core/error.h>
 #include <halfgrad/core/language.h>
 
 namespace halfgrad::files {
@@ -12,9 +13,9 @@ namespace halfgrad::files {
 using Bytes = std::span<const std::byte>;
 
 /// The error about a file that cannot be written, with the system's reason.
-class WriteError : public std::runtime_error {
+class WriteError : public halfgrad::detail::Raised<std::runtime_error> {
  public:
-  using std::runtime_error::runtime_error;
+  using Raised::Raised;
 };
 
 /// Replaces the file at `path` atomically: a reader, also one after a crash, finds either the old

@@ -2,7 +2,7 @@
 #include <optional>
 #include <vector>
 
-#include <halfgrad/nn/module.h>
+#include <halfgrad/nn/copy_state.h>
 
 namespace halfgrad::nn {
 namespace {
@@ -31,6 +31,15 @@ bool detail::clone_tensors(const Module& from, Module& to, const std::optional<D
     if (!assign(tensor, to.register_buffer(name, copy_of(tensor, device)))) return false;
   }
   return true;
+}
+
+void detail::copy_state(const Module& from, Module& to) {
+  to.load_state_dict(from.state_dict());
+  const auto trained = from.named_parameters();
+  for (auto& [name, parameter] : to.named_parameters()) {
+    Tensor(parameter).requires_grad_(trained[name].requires_grad());
+  }
+  to.train(from.is_training());
 }
 
 }  // namespace halfgrad::nn

@@ -3,17 +3,18 @@
 #include <typeinfo>
 #include <utility>
 
+#include <halfgrad/core/error.h>
 #include <halfgrad/nn/module.h>
 
 namespace halfgrad::nn {
 namespace {
 
 /// An error with the module that threw it (`innermost`) and its path below `outermost`.
-template <class Error>
-class ErrorInModule : public Error {
+template <class Standard>
+class ErrorInModule : public halfgrad::detail::Raised<Standard> {
  public:
   ErrorInModule(const Module& module, const std::string& message)
-      : Error(message), outermost_(module), innermost_(module), message_(message) {}
+      : ErrorInModule::Raised(message), outermost_(module), innermost_(module), message_(message) {}
 
   const Module& outermost() const { return outermost_; }
 
@@ -30,7 +31,8 @@ class ErrorInModule : public Error {
  private:
   ErrorInModule(const Module& outermost, std::string path, const Module& innermost,
                 const std::string& message)
-      : Error(outermost.name() + "." + path + " (" + innermost.name() + "): " + message),
+      : ErrorInModule::Raised(outermost.name() + "." + path + " (" + innermost.name() +
+                              "): " + message),
         outermost_(outermost),
         innermost_(innermost),
         path_(std::move(path)),
@@ -41,14 +43,16 @@ class ErrorInModule : public Error {
   std::string message_;
 };
 
-template <class Error>
-[[noreturn]] void rethrow(const Module& module, const Error& error) {
-  if (const auto* known = dynamic_cast<const ErrorInModule<Error>*>(&error)) {
+template <class Standard>
+[[noreturn]] void rethrow(const Module& module, const Standard& error) {
+  if (const auto* known = dynamic_cast<const ErrorInModule<Standard>*>(&error)) {
     if (known->outermost().is_same(module)) throw;
     throw known->seen_from(module);
   }
-  if (typeid(error) != typeid(Error)) throw;  // a derived class: somebody may catch it by its type
-  throw ErrorInModule<Error>(module, error.what());
+  using Raised = halfgrad::detail::Raised<Standard>;
+  const bool derived = typeid(error) != typeid(Standard) && typeid(error) != typeid(Raised);
+  if (derived) throw;  // somebody may catch it by its type
+  throw ErrorInModule<Standard>(module, error.what());
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <halfgrad/autograd/attention.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
+#include <halfgrad/nn/copy_state.h>
 #include <halfgrad/nn/init.h>
 
 namespace halfgrad::nn {
@@ -78,12 +79,7 @@ std::shared_ptr<Module> MultiheadAttention::clone(const std::optional<Device>& d
   options.dtype = out_proj.weight.dtype();
   options.device = device.value_or(out_proj.weight.device());
   const auto copy = std::make_shared<MultiheadAttention>(embed_dim_, num_heads_, options);
-  copy->load_state_dict(state_dict());
-  const auto trained = named_parameters();
-  for (auto& [name, parameter] : copy->named_parameters()) {
-    Tensor(parameter).requires_grad_(trained[name].requires_grad());
-  }
-  copy->train(is_training());
+  detail::copy_state(*this, *copy);
   return copy;
 }
 

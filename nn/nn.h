@@ -16,3 +16,5 @@
 #include <halfgrad/nn/norm.h>
 #include <halfgrad/nn/sequential.h>
 #include <halfgrad/nn/standardize.h>
+#include <halfgrad/nn/transformer.h>
+#include <halfgrad/nn/transformer_layer.h>

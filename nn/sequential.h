@@ -87,6 +87,10 @@ class Sequential : public Callable<Sequential> {
     for (const auto& [name, layer] : layers) push_back(name, layer);
   }
 
+  /// A handle of the same layers: `Sequential copy = dynamic_pointer_cast<Sequential>(...)`.
+  Sequential(const std::shared_ptr<Sequential>& layers)
+      : Sequential(layers == nullptr ? Sequential(nullptr) : *layers) {}
+
   void push_back(const NamedLayer& layer) { layer.push_back(*this, layer.name); }
   template <detail::LayerByCall Layer>
   void push_back(Layer layer) {

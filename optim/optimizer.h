@@ -16,6 +16,8 @@
 
 namespace halfgrad::optim {
 
+class LearningRateOption;  // compat/optim.h
+
 /// Parameters that share options, as in torch.optim. When the group is added, empty options take
 /// the optimizer's own values; options that the optimizer does not have stay empty.
 struct ParamGroup {
@@ -37,6 +39,8 @@ struct ParamGroup {
   std::optional<double> momentum_decay{};
   std::optional<bool> decoupled_weight_decay{};
   std::optional<double> initial_lr{};  ///< set by the first learning-rate scheduler, or OneCycleLR
+
+  LearningRateOption options();  ///< libtorch's spelling: `options().get_lr()` is `lr`
 };
 
 /// A GradScaler's inputs to a step, as 0-dim float32 arrays on any device. They are copied to the

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include <halfgrad/core/error.h>
 #include <halfgrad/core/thread_pool.h>
 #include <halfgrad/core/warning.h>
 #include <halfgrad/files/replace_file.h>
@@ -33,7 +34,9 @@ struct RunReport::State {
   bool is_finished = false;
 
   report::ReportedRun& current() {
-    if (!run) throw std::logic_error("RunReport: expected begin_run() first, got no run");
+    if (!run)
+      throw halfgrad::detail::Raised<std::logic_error>(
+          "RunReport: expected begin_run() first, got no run");
     return *run;
   }
 

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include <halfgrad/core/error.h>
 #include <halfgrad/report/page_files.h>
 #include <halfgrad/report/write_json.h>
 
@@ -27,7 +28,8 @@ std::string filled(const std::string& text, const std::string& placeholder,
                    const std::string& with) {
   const std::size_t at = text.find(placeholder);
   if (at == std::string::npos) {
-    throw std::logic_error("report: expected " + placeholder + " in page.html, got none");
+    throw halfgrad::detail::Raised<std::logic_error>("report: expected " + placeholder +
+                                                     " in page.html, got none");
   }
   return text.substr(0, at) + with + text.substr(at + placeholder.size());
 }

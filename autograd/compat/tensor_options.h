@@ -6,6 +6,10 @@
 
 namespace halfgrad {
 
+/// How a tensor's elements are stored: always with strides here.
+enum class Layout { strided };
+inline constexpr Layout kStrided = Layout::strided;
+
 /// libtorch's chained options: `zeros({2, 3}, dtype(kHalf).device(kCUDA))`, or from a tensor,
 /// `zeros({2, 3}, x.options().requires_grad(true))`. Each function returns a changed copy. Converts
 /// to CreationOptions, which every function of creation.h takes.
@@ -30,6 +34,7 @@ class TensorOptions {
   }
   /// "cpu", "cuda" or "cuda:N". Throws std::invalid_argument on anything else.
   [[nodiscard]] TensorOptions device(std::string_view text) const { return device(Device(text)); }
+  [[nodiscard]] TensorOptions layout(Layout /*always kStrided*/) const { return *this; }
   [[nodiscard]] TensorOptions requires_grad(bool requires_grad) const {
     TensorOptions changed = *this;
     changed.options_.requires_grad = requires_grad;
@@ -39,6 +44,7 @@ class TensorOptions {
   /// The chosen option, or get_default_dtype() and the CPU, as in libtorch.
   DType dtype() const { return options_.dtype.value_or(get_default_dtype()); }
   Device device() const { return options_.device.value_or(Device()); }
+  Layout layout() const { return kStrided; }
   bool requires_grad() const { return options_.requires_grad; }
   bool has_dtype() const { return options_.dtype.has_value(); }
   bool has_device() const { return options_.device.has_value(); }

@@ -75,7 +75,7 @@ void conform(Tensor& gradient, const Shape& sizes, DType dtype, Device device, c
   if (gradient.sizes() != sizes) {
     if (!expands_to(sizes, gradient.sizes())) {
       fail<std::runtime_error>(std::string(op) + " backward",
-                               "expected a gradient of shape {}, got {}", sizes, gradient.sizes());
+                               "expected shape {} of a gradient, got {}", sizes, gradient.sizes());
     }
     SideWork::join();
     gradient = sum_to_size(gradient, sizes);

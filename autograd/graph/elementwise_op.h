@@ -9,6 +9,7 @@
 #include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/engines/elementwise.h>
+#include <halfgrad/core/error.h>
 #include <halfgrad/core/math/dual.h>
 #include <halfgrad/core/math/math.h>
 
@@ -208,8 +209,9 @@ struct Gradient {
   template <std::size_t K, class... Saved>
   Tensor by_operand(const Backward<1 + S::kOperands>& b, const Saved&... saved) const {
     if constexpr (kOrder == kMaxOrder) {
-      throw std::runtime_error("backward: expected at most third derivatives of '" +
-                               std::string(name) + "', got one of a higher order");
+      throw halfgrad::detail::Raised<std::runtime_error>(
+          "backward: expected at most third derivatives of '" + std::string(name) +
+          "', got one of a higher order");
     } else {
       using Derivative = Gradient<Slope<S, K, S::kOperands>, kOrder + 1>;
       return apply(Derivative{{slope}, compute}, mul(b.grad(), b.input(0)), saved...);

@@ -45,15 +45,16 @@ void run_hooks(const std::vector<Hook>& hooks, std::uint32_t output, Tensor& gra
         return "shape " + to_string(tensor.sizes()) + " in " + std::string(name(tensor.dtype())) +
                " on " + tensor.device().str();
       };
-      throw std::runtime_error("register_hook: expected a hook that returns a gradient of " +
-                               text(gradient) + ", got " + text(replacement));
+      throw halfgrad::detail::Raised<std::runtime_error>(
+          "register_hook: expected a hook that returns a gradient of " + text(gradient) + ", got " +
+          text(replacement));
     }
     gradient = std::move(replacement);
   }
 }
 
 void refuse_undefined() {
-  throw std::runtime_error(
+  throw halfgrad::detail::Raised<std::runtime_error>(
       "Tensor: expected a tensor, got an undefined one, as Tensor() is, or the grad() of a tensor "
       "that no backward() has reached");
 }
@@ -91,7 +92,7 @@ Edge gradient_edge(const Tensor& tensor) {
 void SavedTensor::save_input(const Tensor& tensor) {
   if (!tensor.defined()) return;
   if (tensor.is_inference()) {
-    throw std::runtime_error(
+    throw halfgrad::detail::Raised<std::runtime_error>(
         "save for backward: expected a tensor made outside InferenceMode, got one made inside; "
         "clone() it outside first");
   }

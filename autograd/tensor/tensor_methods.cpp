@@ -2,6 +2,7 @@
 
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/tensor.h>
+#include <halfgrad/core/error.h>
 
 // Methods that return a new tensor. In-place methods are in tensor_in_place.cpp; methods of ops of
 // one tensor are in the files of the ops, in ops/.
@@ -125,7 +126,7 @@ Tensor TensorMethods::to(Device device) const { return halfgrad::to(self(), devi
 Tensor TensorMethods::to(Device device, DType dtype) const { return to(device).to(dtype); }
 Tensor TensorMethods::to(const TensorOptions& options) const {
   if (options.requires_grad()) {
-    throw std::invalid_argument(
+    throw halfgrad::detail::Raised<std::invalid_argument>(
         "to: expected options without requires_grad, which a conversion takes from its operand, "
         "got requires_grad(true)");
   }

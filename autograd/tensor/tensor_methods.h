@@ -17,6 +17,7 @@
 namespace halfgrad {
 
 class Tensor;
+class MutableGrad;  // compat/mutable_grad.h
 namespace indexing {
 class TensorIndex;
 }
@@ -151,6 +152,9 @@ class TensorMethods : public InPlaceMethods {
   Tensor toType(DType dtype) const;  // NOLINT(readability-identifier-naming): libtorch's name
   bool is_signed() const;            ///< whether the dtype has negative values
   std::int64_t get_device() const;   ///< the index of the GPU, or -1 on the CPU
+  Layout layout() const { return kStrided; }
+  /// libtorch's spelling of set_grad(): `x.mutable_grad() = g`.
+  MutableGrad mutable_grad() const;
   Tensor cpu() const;
   Tensor cuda() const;
   Tensor clone() const;

@@ -3,6 +3,7 @@
 
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/tensor.h>
+#include <halfgrad/core/error.h>
 
 // Methods that change the shape: views, rearranging, reductions, and row-wise ops.
 namespace halfgrad::detail {
@@ -13,10 +14,10 @@ Tensor TensorMethods::view(const Shape& sizes) const {
   const Tensor& x = self();
   Tensor result = reshape(sizes);
   if (x.numel() > 0 && result.array().storage() != x.array().storage()) {
-    throw std::runtime_error("view: expected strides that allow shape " +
-                             to_string(result.sizes()) + " without a copy, got shape " +
-                             to_string(x.sizes()) + " with strides " + to_string(x.strides()) +
-                             "; use reshape()");
+    throw halfgrad::detail::Raised<std::runtime_error>(
+        "view: expected strides that allow shape " + to_string(result.sizes()) +
+        " without a copy, got shape " + to_string(x.sizes()) + " with strides " +
+        to_string(x.strides()) + "; use reshape()");
   }
   return result;
 }
@@ -29,7 +30,8 @@ Tensor TensorMethods::transpose(std::int64_t dim0, std::int64_t dim1) const {
 Tensor TensorMethods::t() const {
   const std::int64_t dim = self().dim();
   if (dim > 2) {
-    throw std::invalid_argument("t: expected at most 2 dimensions, got " + std::to_string(dim));
+    throw halfgrad::detail::Raised<std::invalid_argument>("t: expected at most 2 dimensions, got " +
+                                                          std::to_string(dim));
   }
   return dim < 2 ? self() : transpose(0, 1);
 }

@@ -55,10 +55,9 @@ struct FullDataLoaderOptions {
 };
 
 /// An exception of a dataset in a worker's thread.
-struct WorkerException : std::runtime_error {
+struct WorkerException : halfgrad::detail::Raised<std::runtime_error> {
   explicit WorkerException(const std::exception_ptr& original)
-      : std::runtime_error("DataLoader: a worker threw: " + text_of(original)),
-        original_exception(original) {}
+      : Raised("DataLoader: a worker threw: " + text_of(original)), original_exception(original) {}
 
   std::exception_ptr original_exception;
 
@@ -252,8 +251,9 @@ class StatelessDataLoader {
     jobs_.erase(jobs_.begin());
     if (options_.timeout && job.wait_for(*options_.timeout) != std::future_status::ready) {
       jobs_.insert(jobs_.begin(), std::move(job));
-      halfgrad::detail::fail<std::runtime_error>(
-          "DataLoader", "expected a batch within {} ms, got {}", options_.timeout->count(), "none");
+      halfgrad::detail::fail<std::runtime_error>("DataLoader",
+                                                 "Timeout: expected a batch within {} ms, got {}",
+                                                 options_.timeout->count(), "none");
     }
     try {
       batch_ = job.get();

@@ -45,6 +45,19 @@ class Scalar {
   template <class T>
   T to() const;
 
+  // libtorch's names. NOLINTBEGIN(readability-identifier-naming)
+  double toDouble() const { return to<double>(); }
+  float toFloat() const { return to<float>(); }
+  std::int64_t toLong() const { return to<std::int64_t>(); }
+  int toInt() const { return to<int>(); }
+  bool toBool() const { return to<bool>(); }
+  bool isFloatingPoint() const { return kind_ == DType::f32; }
+  bool isBoolean() const { return kind_ == DType::boolean; }
+  bool isIntegral(bool include_bool) const {
+    return kind_ == DType::i64 || (include_bool && isBoolean());
+  }
+  // NOLINTEND(readability-identifier-naming)
+
   /// Converts without checks, for kernels; T is double, float or int64_t.
   template <class T>
   HG_HD T cast() const {
@@ -61,10 +74,33 @@ class Scalar {
   DType kind_;
 };
 
+namespace detail {
+
+/// A Scalar that converts to double: Tensor::item() returns it in a program for libtorch. The
+/// destructor is not trivial, so that `printf("%g", x.item())` does not compile.
+class ItemScalar : public Scalar {
+ public:
+  explicit ItemScalar(Scalar value) : Scalar(value) {}
+  ItemScalar(const ItemScalar&) = default;
+  ItemScalar& operator=(const ItemScalar&) = default;
+  ~ItemScalar() {}  // NOLINT(modernize-use-equals-default)
+  operator double() const { return to<double>(); }
+};
+
+#if defined(HALFGRAD_COMPAT)
+using Item = ItemScalar;
+#else
+using Item = double;
+#endif
+
+}  // namespace detail
+
 template <class T>
 T Scalar::to() const {
   const bool exact = kind_ != DType::f32;
-  if constexpr (std::same_as<T, bool>) {
+  if constexpr (std::same_as<T, detail::ItemScalar>) {
+    return T(*this);
+  } else if constexpr (std::same_as<T, bool>) {
     return floating_ != 0;
   } else if constexpr (std::is_integral_v<T>) {
     constexpr int kDigits = std::min(std::numeric_limits<T>::digits, 63);

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/nn/nn.h>
 #include <halfgrad/python/bindings/layer_binder.h>
@@ -174,6 +176,11 @@ void bind_norms(nb::module_& nn) {
   bind_buffer(batch_norm, "running_mean", &nn::BatchNorm1d::running_mean);
   bind_buffer(batch_norm, "running_var", &nn::BatchNorm1d::running_var);
   bind_buffer(batch_norm, "num_batches_tracked", &nn::BatchNorm1d::num_batches_tracked);
+  nn.def(
+      "plain_running_averages",
+      [](bool on) { return std::exchange(nn::detail::plain_running_averages, on); }, "on"_a,
+      "For swa_utils: sets whether batch norms of this thread average without momentum, and "
+      "returns what was set.");
 }
 
 }  // namespace

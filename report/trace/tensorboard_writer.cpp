@@ -110,7 +110,8 @@ void TensorBoardWriter::refuse(const char* what) const {
 //   uint64 length, uint32 masked CRC of the length, the bytes, uint32 masked CRC of the bytes
 void TensorBoardWriter::write_record(const std::string& bytes) {
   if (!descriptor_.is_open()) {
-    throw std::logic_error("TensorBoardWriter: expected an open file, got one after close()");
+    throw halfgrad::detail::Raised<std::logic_error>(
+        "TensorBoardWriter: expected an open file, got one after close()");
   }
   const std::string length = little_endian(bytes.size(), 8);
   const std::string record = length + little_endian(masked(crc32c(length)), 4) + bytes +

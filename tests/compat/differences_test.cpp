@@ -1,3 +1,5 @@
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -66,8 +68,31 @@ TEST(Differences, StrPrintsLayersAsLibtorchDoes) {
             "torch::nn::Linear(in_features=3, out_features=4, bias=true)");
 }
 
-TEST(Differences, ItemIsADouble) {
-  static_assert(std::is_same_v<decltype(torch::ones({}).item()), double>);
+TEST(Differences, ItemConvertsToDouble) {
+  static_assert(std::is_convertible_v<decltype(torch::ones({}).item()), torch::Scalar>);
+  static_assert(std::is_convertible_v<decltype(torch::ones({}).item()), double>);
+}
+
+// x.item() has another type in a program for libtorch, so an inline function of a header that
+// called it would be compiled in two ways.
+TEST(Differences, NoHeaderTakesAnItemWithoutItsType) {
+  namespace fs = std::filesystem;
+  const fs::path root = HALFGRAD_SOURCE_DIR;
+  std::string found;
+  for (const char* folder : {"autograd", "nn", "optim", "amp", "async", "io", "data", "compat"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      if (entry.path().extension() != ".h") continue;
+      std::ifstream stream(entry.path());
+      for (std::string line; std::getline(stream, line);) {
+        const bool is_array = line.find("found_inf_.item()") != std::string::npos;
+        const std::size_t at = line.find(".item()");
+        if (at != std::string::npos && !is_array && line.find("//") > at) {
+          found += entry.path().string() + ": " + line + "\n";
+        }
+      }
+    }
+  }
+  EXPECT_EQ(found, "");
 }
 
 TEST(Differences, ViewsOfNoGradModeRequireNone) {

@@ -167,6 +167,7 @@ TEST(OutFunctions, WriteIntoTheirArgument) {
   EXPECT_TRUE(torch::sub_out(out, a, b).equal(a - b) && torch::mul_out(out, a, b).equal(b));
   EXPECT_TRUE(torch::div_out(out, a, b).equal(a / b) && torch::mm_out(out, a, b).equal(a.mm(b)));
   EXPECT_TRUE(torch::matmul_out(out, a, b[0]).equal(a.matmul(b[0])));
+  EXPECT_TRUE(torch::linear_out(out, a, b, b[0]).equal(torch::linear(a, b, b[0])));
   EXPECT_EQ(torch::cat_out(out, {a, b}).sizes(), (torch::Shape{4, 2}));
   Tensor trained = torch::ones(1, torch::requires_grad()), whole = torch::zeros(1, torch::kLong);
   EXPECT_THROW(torch::add_out(out, trained, a), std::invalid_argument);

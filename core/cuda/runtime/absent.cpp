@@ -15,12 +15,14 @@
 #include <halfgrad/core/cuda/kernels/random.h>
 #include <halfgrad/core/cuda/kernels/sort.h>
 #include <halfgrad/core/cuda/runtime/runtime.h>
+#include <halfgrad/core/error.h>
 
 namespace halfgrad::detail {
 namespace {
 
 [[noreturn]] void absent() {
-  throw std::logic_error("cuda: expected no call in a build without CUDA");
+  throw halfgrad::detail::Raised<std::logic_error>(
+      "cuda: expected no call in a build without CUDA");
 }
 
 }  // namespace

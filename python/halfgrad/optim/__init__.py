@@ -3,8 +3,8 @@
 from .._halfgrad.optim import (LAMB, LBFGS, SGD, Adadelta, Adagrad, Adam, Adamax, AdamW,
                                AsyncOptimizer, Lion, Muon, NAdam, Optimizer, ParamGroup, RAdam,
                                RMSprop)
-from . import lr_scheduler
+from . import lr_scheduler, swa_utils
 
 __all__ = ["LAMB", "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "Adamax", "AdamW",
            "AsyncOptimizer", "Lion", "Muon", "NAdam", "Optimizer", "ParamGroup", "RAdam", "RMSprop",
-           "lr_scheduler"]
+           "lr_scheduler", "swa_utils"]

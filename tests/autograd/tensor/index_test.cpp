@@ -113,6 +113,10 @@ TEST_P(Index, RefusesInvalidIndices) {
   EXPECT_THROW(x.index({positions({0, 1}), positions({0, 1, 2})}), std::invalid_argument);
   EXPECT_EQ(message_of([&] { x.index({x}); }),
             "index: expected tensors of int64, int32 or bool, got float64");
+  for (const DType small : {kInt16, kInt8}) {  // one position is no list, as in PyTorch
+    EXPECT_TRUE(equal(x.index({positions({1})[0].to(small)}), x[1]));
+    EXPECT_THROW(x.index({positions({1}).to(small)}), std::invalid_argument);
+  }
   EXPECT_THROW(x.index({Slice(0, 1, -1)}), std::invalid_argument);
   if (device().is_cpu()) {  // a GPU reports it later
     EXPECT_EQ(message_of([&] { x.index({positions({-3})}); }),

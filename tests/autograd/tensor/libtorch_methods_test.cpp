@@ -75,6 +75,9 @@ TEST(Backward, ReachesGivenInputsOnly) {
   EXPECT_EQ(x.grad().item<float>(), 8) << "gradients are added up";
   EXPECT_EQ(y.grad().item<float>(), 6);
   EXPECT_THROW((x * 1).backward({}, false, false, {tensor(1.0)}), std::runtime_error);
+  const std::vector<Tensor> none;
+  EXPECT_THROW(z.backward({}, false, false, none), std::invalid_argument) << "not every leaf";
+  EXPECT_THROW(autograd::backward({z}, {}, false, false, none), std::invalid_argument);
 }
 
 TEST(Backward, TakesItsOptionsAsArguments) {

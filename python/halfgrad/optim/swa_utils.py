@@ -1,0 +1,131 @@
+"""Averages of a model's weights over the steps of a training, as torch.optim.swa_utils."""
+
+import copy
+from typing import Any, Callable, Generic, Iterable, Optional, TypeVar, Union
+
+from .._halfgrad import Tensor, device, float32, float64, int64, zeros
+from .._halfgrad.nn import BatchNorm1d, Module, plain_running_averages
+from ..autograd import no_grad
+
+#: Returns the next average from the present one, the model's value and the number of values in the
+#: average, a 0-dim tensor of int64 on their device.
+AvgFn = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+M = TypeVar("M", bound=Module)
+
+
+def get_swa_avg_fn() -> AvgFn:
+    """The mean of all values: averaged + (current - averaged) / (num_averaged + 1)."""
+
+    def average(averaged: Tensor, current: Tensor, num_averaged: Tensor) -> Tensor:
+        return averaged.lerp(current, (1 / (num_averaged.to(float64) + 1)).to(averaged.dtype))
+
+    return average
+
+
+def get_ema_avg_fn(decay: float = 0.999) -> AvgFn:
+    """The exponential moving average: decay * averaged + (1 - decay) * current."""
+    if not 0 <= decay <= 1:
+        raise ValueError(f"get_ema_avg_fn: expected decay in [0, 1], got {decay}")
+    return lambda averaged, current, num_averaged: averaged.lerp(current, 1 - decay)
+
+
+def _pairs(averaged: list[Tensor], current: list[Tensor], what: str) -> list[tuple[Tensor, Tensor]]:
+    if len(averaged) != len(current):
+        raise ValueError(f"AveragedModel: expected a model with {len(averaged)} {what}, "
+                         f"got {len(current)}")
+    for i, (ours, theirs) in enumerate(zip(averaged, current)):
+        if ours.shape != theirs.shape:
+            raise ValueError(f"AveragedModel: expected {what} of shape {tuple(ours.shape)} at "
+                             f"position {i}, got {tuple(theirs.shape)}")
+    return list(zip(averaged, current))
+
+
+class AveragedModel(Module, Generic[M]):
+    """A copy of `model` whose parameters are averages of the model's:
+
+        ema = AveragedModel(model, avg_fn=get_ema_avg_fn(0.999))
+        for x, y in loader:
+            ...
+            optimizer.step()
+            ema.update_parameters(model)
+        evaluate(ema)
+
+    The first update_parameters() copies the values. Averages have the dtype of the parameters: keep
+    those in float32, because a 16-bit average loses every change below half its spacing. With
+    `use_buffers` the buffers are averaged too; else they are copied.
+    """
+
+    module: M
+    n_averaged: Tensor
+
+    def __init__(self, model: M, device: Optional[Union[str, device]] = None,
+                 avg_fn: Optional[AvgFn] = None, use_buffers: bool = False) -> None:
+        super().__init__()
+        self.module = copy.deepcopy(model)
+        if device is not None:
+            self.module.to(device)
+        first = next(iter(self.module.parameters()), None)
+        self.register_buffer("n_averaged", zeros((), dtype=int64,
+                                                 device="cpu" if first is None else first.device))
+        self.avg_fn = get_swa_avg_fn() if avg_fn is None else avg_fn
+        self.use_buffers = use_buffers
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self.module(*args, **kwargs)
+
+    def _average(self, target: Tensor, value: Tensor) -> None:
+        is_double = target.dtype == float64 or not target.is_floating_point()
+        dtype = float64 if is_double else float32  # 16-bit values are averaged in float32
+        count = self.n_averaged.to(target.device)
+        following = value.detach().to(target.device).to(dtype)
+        average = self.avg_fn(target.to(dtype), following, count)
+        target.copy_(following.where(count == 0, average))
+
+    @no_grad()
+    def update_parameters(self, model: Module) -> None:
+        """Adds the present values of the model to the averages.
+
+        Raises ValueError, and changes nothing, for a model of another structure.
+        """
+        parameters = _pairs(list(self.module.parameters()), list(model.parameters()), "parameters")
+        buffers = _pairs(list(self.module.buffers()), list(model.buffers()), "buffers")
+        for target, value in parameters:
+            self._average(target.detach(), value)
+        for target, value in buffers:
+            if self.use_buffers:
+                self._average(target, value)
+            else:
+                target.copy_(value.to(target.device))
+        self.n_averaged.add_(1)
+
+
+@no_grad()
+def update_bn(loader: Iterable[Any], model: Module,
+              device: Optional[Union[str, device]] = None) -> None:
+    """Computes the running statistics of every BatchNorm1d of `model` anew.
+
+    Resets them, runs the model in training mode on each batch, and leaves the plain averages over
+    all batches, whatever the momentum. Averaged weights need this, because no forward pass has seen
+    their activations. A batch is a tensor, or a list or tuple whose first element is the input. Does
+    nothing, and reads no batch, if the model has no BatchNorm1d with running statistics.
+    """
+    norms = [module for module in model.modules()
+             if isinstance(module, BatchNorm1d) and module.running_mean is not None]
+    if not norms:
+        return
+    modes = [(module, module.training) for module in model.modules()]
+    for norm in norms:
+        norm.running_mean.zero_()
+        norm.running_var.fill_(1)
+        norm.num_batches_tracked.zero_()
+    before = plain_running_averages(True)
+    try:
+        model.train()
+        for batch in loader:
+            x = batch[0] if isinstance(batch, (list, tuple)) else batch
+            model(x if device is None else x.to(device))
+    finally:
+        plain_running_averages(before)
+        for module, mode in modes:
+            module.train(mode)
