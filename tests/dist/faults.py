@@ -40,6 +40,13 @@ def skip(reason):
     sys.exit(SKIPPED)
 
 
+def send_signal(pid, number):
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass  # it has just ended
+
+
 def environment(log):
     return os.environ | {
         "HALFGRAD_TEST_TIMEOUT": str(int(TIMEOUT * 1000)),
@@ -82,7 +89,7 @@ class Job:
         try:
             with open(f"/proc/{self.pids[rank]}/stat", encoding="utf-8") as stat:
                 return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):  # it ended before or after open()
             return False
 
     def seconds_until_end_of(self, ranks, limit):
@@ -103,7 +110,7 @@ class Job:
     def end(self):
         for rank in range(self.ranks if hasattr(self, "pids") else 0):
             if self.is_alive(rank):
-                os.kill(self.pids[rank], signal.SIGKILL)
+                send_signal(self.pids[rank], signal.SIGKILL)
         try:
             self.mpirun.wait(5)
         except subprocess.TimeoutExpired:
@@ -187,7 +194,7 @@ class TwoNodes:
         for name in self.names:
             pids = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True)
             for pid in pids.stdout.split():
-                os.kill(int(pid), signal.SIGKILL)
+                send_signal(int(pid), signal.SIGKILL)
             subprocess.run(["ip", "netns", "del", name], capture_output=True)
 
     def ip(self, *arguments):
