@@ -29,7 +29,7 @@ import sys
 import tempfile
 import time
 
-TIMEOUT = 2.0  # of a collective
+TIMEOUT = 2.0  # seconds, for each collective
 ROLL_CALL = TIMEOUT / 4
 MARGIN = 15.0  # for the start and the end of processes on a busy machine
 SKIPPED = 77
