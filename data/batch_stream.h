@@ -37,7 +37,7 @@ class BatchStream {
 
  private:
   DataLoader loader_;
-  LoaderPosition start_;                    ///< of the batches since the last seek
+  LoaderPosition start_;                    ///< position after the last seek
   std::optional<DataLoader::Iterator> at_;  ///< the last batch returned; empty after a seek
 };
 

@@ -26,7 +26,7 @@ struct BatchSource {
 }  // namespace detail
 
 struct DataLoaderArguments {
-  std::int64_t batch_size = 1;  ///< of each rank
+  std::int64_t batch_size = 1;  ///< samples that a rank takes at once
   bool shuffle = false;
   bool drop_last = false;  ///< drops a last batch that is shorter than the others
   std::uint64_t seed = 0;  ///< determines the order of epoch e as a function of (seed, e), and the
@@ -99,7 +99,7 @@ class DataLoader {
   /// middle; only the last global batch is filled up or dropped, as always. Throws
   /// std::invalid_argument for a position outside the dataset.
   void set_position(const LoaderPosition& position);
-  /// Where the next begin() starts.
+  /// The position at which the next begin() starts.
   const LoaderPosition& position() const { return start_; }
 
  private:
@@ -107,7 +107,7 @@ class DataLoader {
 
   std::shared_ptr<const detail::BatchSource> source_;
   DataLoaderArguments options_;
-  LoaderPosition start_;  ///< of the next begin()
+  LoaderPosition start_;  ///< position of the next begin()
 };
 
 /// An input iterator. Copies share their position; an iterator may outlive the loader.
