@@ -40,7 +40,8 @@ void expect_own_part(const char* op, const Array& whole, const Array& part, int 
   const auto [begin, end] = memory_of(part);
   if (end <= whole_begin || whole_end <= begin) return;
   if (begin != whole_begin + (end - begin) * rank) {
-    fail(op, "expected input and output that do not overlap, or the smaller as part {} of the larger",
+    fail(op,
+         "expected input and output that do not overlap, or the smaller as part {} of the larger",
          rank);
   }
 }

@@ -23,7 +23,9 @@ struct Parts {
   std::int64_t n;
   int ranks;
 
-  std::int64_t begin(int rank) const { return n / ranks * rank + std::min<std::int64_t>(n % ranks, rank); }
+  std::int64_t begin(int rank) const {
+    return n / ranks * rank + std::min<std::int64_t>(n % ranks, rank);
+  }
   std::int64_t size(int rank) const { return begin(rank + 1) - begin(rank); }
 };
 

@@ -16,10 +16,8 @@ constexpr bool kIsReduced = std::same_as<T, Half> || std::same_as<T, BFloat16>;
 
 // The type in which elements stored as T are combined. Unsigned integers wrap around.
 template <class T>
-using Accumulator =
-    std::conditional_t<std::integral<T>,
-                       std::conditional_t<std::same_as<T, bool>, bool, std::uint64_t>,
-                       compute_t<T>>;
+using Accumulator = std::conditional_t<
+    std::integral<T>, std::conditional_t<std::same_as<T, bool>, bool, std::uint64_t>, compute_t<T>>;
 
 template <class T>
 void load(const T* in, Accumulator<T>* out, std::int64_t n) {

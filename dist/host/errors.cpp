@@ -17,7 +17,8 @@ void fail_silent(const std::vector<std::string>& names, std::chrono::millisecond
 }
 
 void fail_left(const std::string& name, const std::string& reason) {
-  throw CommunicationError("expected every rank to take part, but " + name + " has left: " + reason);
+  throw CommunicationError("expected every rank to take part, but " + name +
+                           " has left: " + reason);
 }
 
 void fail_interrupted() {

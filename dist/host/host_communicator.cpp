@@ -143,7 +143,8 @@ void HostCommunicator::on_gpu(const Job& job) {
   const StreamScope scope(stream);
   job.work->begin();
 
-  const bool in_place = job.input.data() == job.output.data() && job.input.numel() == job.output.numel();
+  const bool in_place =
+      job.input.data() == job.output.data() && job.input.numel() == job.output.numel();
   const Array input = Array::empty_pinned({job.input.numel()}, job.input.dtype());
   const Array output =
       in_place ? input : Array::empty_pinned({job.output.numel()}, job.output.dtype());

@@ -66,7 +66,7 @@ class HostCommunicator final : public Communicator {
   std::string broken_;  // the first error; empty while there is none
   bool stopping_ = false;
   std::map<Device, halfgrad::detail::OwnStream> streams_;  // of GPUs; only thread_ uses them
-  std::thread thread_;                           // last: it uses the others
+  std::thread thread_;                                     // last: it uses the others
 };
 
 }  // namespace halfgrad::dist

@@ -25,7 +25,6 @@ class HostWork final : public Work::State {
   void fail(const std::string& error);
 
  private:
-
   const Device device_;
   Event called_, written_;
   std::mutex mutex_;

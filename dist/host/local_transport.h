@@ -53,8 +53,7 @@ class LocalTransport final : public Transport {
   int size() const override { return group_->size_; }
   std::string name_of(int rank) const override { return "rank " + std::to_string(rank); }
 
-  void exchange(std::span<const SentBytes> sends,
-                std::span<const ReceivedBytes> receives) override;
+  void exchange(std::span<const SentBytes> sends, std::span<const ReceivedBytes> receives) override;
   void leave(const std::string& reason) noexcept override;
   void interrupt() noexcept override;
 

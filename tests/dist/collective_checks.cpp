@@ -59,7 +59,9 @@ void check_reduce_scatter(Communicator& communicator) {
     using T = typename decltype(tag)::type;
     for (const std::int64_t n : kSizes) {
       for_each_op(dtype_of<T>(), [&](ReduceOp op) {
-        const auto expected = [&](std::int64_t i) { return expected_of<T>(op, ranks, rank * n + i); };
+        const auto expected = [&](std::int64_t i) {
+          return expected_of<T>(op, ranks, rank * n + i);
+        };
         const Array input = values_of<T>(rank, n * ranks);
         const Array output = Array::empty({n}, dtype_of<T>());
         communicator.reduce_scatter(output, input, op).wait();
@@ -101,7 +103,8 @@ void check_broadcast(Communicator& communicator) {
       for (const std::int64_t n : kSizes) {
         const Array array = values_of<T>(communicator.rank(), n);
         communicator.broadcast(array, root).wait();
-        expect_elements<T>(array, "broadcast", [&](std::int64_t i) { return value_of<T>(root, i); });
+        expect_elements<T>(array, "broadcast",
+                           [&](std::int64_t i) { return value_of<T>(root, i); });
       }
     }
   });

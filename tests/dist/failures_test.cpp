@@ -40,8 +40,9 @@ TEST(CommunicationFailures, AMismatchIsNamedOnEveryRank) {
     const bool is_other = communicator.rank() == 1;
     expect_text(error, is_other ? "broadcast from rank 2 of 10 float32, collective 1, on rank 1: "
                                 : "all_reduce (sum) of 10 float32, collective 1, on rank ");
-    expect_text(error, is_other ? "got all_reduce (sum) of 10 float32, collective 1 on rank 0"
-                                : "got broadcast from rank 2 of 10 float32, collective 1 on rank 1");
+    expect_text(error, is_other
+                           ? "got all_reduce (sum) of 10 float32, collective 1 on rank 0"
+                           : "got broadcast from rank 2 of 10 float32, collective 1 on rank 1");
     // Later calls throw the same error.
     EXPECT_EQ(error_of([&] { communicator.barrier(); }), error);
     EXPECT_EQ(error_of([&] { static_cast<void>(communicator.all_reduce(array)); }), error);
@@ -96,22 +97,21 @@ TEST(CommunicationFailures, EveryCollectiveUnderWayFails) {
 
 TEST(CommunicationFailures, AnExceptionOfARankReachesTheOthersSoon) {
   const auto start = std::chrono::steady_clock::now();
-  EXPECT_THROW(
-      on_ranks(make_local_communicators(3, 60s),
-               [](Communicator& communicator) {
-                 const Array array = Array::full({10}, 1, kFloat32);
-                 if (communicator.rank() == 0) {
-                   const Work pending = communicator.all_reduce(array);
-                   std::this_thread::sleep_for(50ms);
-                   throw std::domain_error("of rank 0");
-                 }
-                 if (communicator.rank() == 1) std::this_thread::sleep_for(100ms);
-                 const std::string error =
-                     error_of([&] { communicator.all_reduce(array).wait(); });
-                 expect_text(error, "rank 0 has left: ");
-                 expect_text(error, "program threw an exception");
-               }),
-      std::domain_error);
+  EXPECT_THROW(on_ranks(make_local_communicators(3, 60s),
+                        [](Communicator& communicator) {
+                          const Array array = Array::full({10}, 1, kFloat32);
+                          if (communicator.rank() == 0) {
+                            const Work pending = communicator.all_reduce(array);
+                            std::this_thread::sleep_for(50ms);
+                            throw std::domain_error("of rank 0");
+                          }
+                          if (communicator.rank() == 1) std::this_thread::sleep_for(100ms);
+                          const std::string error =
+                              error_of([&] { communicator.all_reduce(array).wait(); });
+                          expect_text(error, "rank 0 has left: ");
+                          expect_text(error, "program threw an exception");
+                        }),
+               std::domain_error);
   EXPECT_LT(std::chrono::steady_clock::now() - start, 30s);
 }
 

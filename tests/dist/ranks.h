@@ -20,14 +20,15 @@ inline void on_ranks(Communicators communicators, const std::function<void(Commu
   {
     std::vector<std::jthread> threads;
     for (std::size_t r = 0; r < communicators.size(); ++r) {
-      threads.emplace_back([&failures, &f, r, communicator = std::move(communicators[r])]() mutable {
-        try {
-          const std::shared_ptr<Communicator> own = std::move(communicator);
-          f(*own);
-        } catch (...) {
-          failures[r] = std::current_exception();
-        }
-      });
+      threads.emplace_back(
+          [&failures, &f, r, communicator = std::move(communicators[r])]() mutable {
+            try {
+              const std::shared_ptr<Communicator> own = std::move(communicator);
+              f(*own);
+            } catch (...) {
+              failures[r] = std::current_exception();
+            }
+          });
     }
   }
   for (const std::exception_ptr& failure : failures) {

@@ -1,0 +1,15 @@
+# Finds MPI for dist, and sets HALFGRAD_HAS_MPI.
+
+set(HALFGRAD_HAS_MPI OFF)
+set(MPI_CXX_SKIP_MPICXX ON)  # the C API suffices
+if(HALFGRAD_DIST AND HALFGRAD_MPI)
+  if(HALFGRAD_MPI STREQUAL "AUTO")
+    find_package(MPI QUIET COMPONENTS CXX)
+  else()
+    find_package(MPI REQUIRED COMPONENTS CXX)
+  endif()
+  set(HALFGRAD_HAS_MPI ${MPI_CXX_FOUND})
+endif()
+if(NOT HALFGRAD_HAS_MPI)
+  message(STATUS "halfgrad: without MPI, so programs run on one rank")
+endif()

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include <halfgrad/dist/communicator.h>
+
+namespace halfgrad::dist {
+
+struct ProcessGroupOptions {
+  /// "mpi", or "" for the backend that fits how the program was started.
+  std::string backend = {};
+  /// Longest time in which a rank may show no progress in a collective before all ranks fail.
+  std::chrono::milliseconds timeout = std::chrono::minutes(10);
+};
+
+/// Returns the communicator of all processes that mpirun or srun started, as
+/// torch.distributed.init_process_group. Every one of them must call it. A program that was started
+/// alone is rank 0 of 1, and needs no MPI.
+///
+///   const auto communicator = dist::init_process_group({.timeout = std::chrono::minutes(1)});
+///
+/// MPI starts here unless the program has started it before (with MPI_THREAD_MULTIPLE), and ends
+/// with the program. The destructor of the communicator waits for those of the other ranks, but no
+/// longer than the time-out. Throws std::invalid_argument for an unknown backend or a time-out that
+/// is not positive, and std::runtime_error if several processes were started but cannot
+/// communicate: the message says what to install, or how to start the program.
+[[nodiscard]] std::shared_ptr<Communicator> init_process_group(
+    const ProcessGroupOptions& options = {});
+
+}  // namespace halfgrad::dist

@@ -1,0 +1,154 @@
+#include <halfgrad/dist/mpi/members.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+#include <halfgrad/dist/mpi/environment.h>
+
+namespace halfgrad::dist {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kPause = std::chrono::milliseconds(1);
+
+enum Tag { kNotice = 1, kQuestion, kAnswer };
+
+struct Name {
+  char text[256];
+};
+
+Name own_name(int rank) {
+  char host[128] = {};
+  gethostname(host, sizeof(host) - 1);
+  Name name = {};
+  std::snprintf(name.text, sizeof(name.text), "rank %d (%s, pid %d)", rank, host, getpid());
+  return name;
+}
+
+void append(std::string& list, const std::string& name) { list += (list.empty() ? "" : ", ") + name; }
+
+}  // namespace
+
+Members::Members(MPI_Comm world) {
+  check_mpi(MPI_Comm_dup(world, &communicator_), "MPI_Comm_dup");
+  check_mpi(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  int size = 0;
+  check_mpi(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(communicator_, &size), "MPI_Comm_size");
+
+  const Name own = own_name(rank_);
+  std::vector<Name> names(size);
+  check_mpi(MPI_Allgather(&own, sizeof(Name), MPI_BYTE, names.data(), sizeof(Name), MPI_BYTE,
+                          communicator_),
+            "MPI_Allgather");
+  for (const Name& name : names) names_.emplace_back(name.text);
+  notices_.resize(size);
+  answers_.resize(size);
+}
+
+// Receives a message with this tag from anybody, if one has arrived.
+template <class T>
+bool Members::receive(int tag, int& from, T& message) {
+  int has_arrived = 0;
+  MPI_Status status;
+  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, communicator_, &has_arrived, &status), "MPI_Iprobe");
+  if (!has_arrived) return false;
+  from = status.MPI_SOURCE;
+  check_mpi(MPI_Recv(&message, sizeof(T), MPI_BYTE, from, tag, communicator_, &status), "MPI_Recv");
+  return true;
+}
+
+template <class T>
+void Members::send(int to, int tag, const T& message) {
+  std::vector<std::byte> bytes(sizeof(T));
+  std::memcpy(bytes.data(), &message, sizeof(T));
+  Sent& sent = sent_.emplace_back(std::move(bytes), MPI_REQUEST_NULL);
+  check_mpi(MPI_Isend(sent.bytes.data(), sizeof(T), MPI_BYTE, to, tag, communicator_,
+                      &sent.request),
+            "MPI_Isend");
+}
+
+// Forgets the messages that are sent. Returns whether all are.
+bool Members::is_sent() {
+  while (!sent_.empty()) {
+    int done = 0;
+    check_mpi(MPI_Test(&sent_.front().request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (!done) return false;
+    sent_.pop_front();
+  }
+  return true;
+}
+
+void Members::serve(std::int64_t exchanges, bool busy) {
+  int from = 0;
+  char question = 0;
+  Notice notice;
+  Answer answer = {};
+  while (receive(kNotice, from, notice)) notices_[from] = std::make_unique<Notice>(notice);
+  while (receive(kQuestion, from, question)) send(from, kAnswer, Answer{exchanges, busy});
+  while (receive(kAnswer, from, answer)) answers_[from] = answer;
+  is_sent();
+}
+
+std::string Members::call_roll(const std::vector<bool>& missing, std::int64_t exchanges,
+                               std::chrono::milliseconds limit) {
+  answers_.assign(size(), std::nullopt);
+  for (int r = 0; r < size(); ++r) {
+    if (r != rank_) send(r, kQuestion, char{});
+  }
+  const auto has_answered = [this](int r) { return r == rank_ || answers_[r] || notices_[r]; };
+  const auto all_answered = [&] {
+    for (int r = 0; r < size(); ++r) {
+      if (!has_answered(r)) return false;
+    }
+    return true;
+  };
+  const auto deadline = Clock::now() + limit;
+  while (!all_answered() && Clock::now() < deadline) {
+    serve(exchanges, true);
+    std::this_thread::sleep_for(kPause);
+  }
+
+  std::string silent, elsewhere, waiting;
+  for (int r = 0; r < size(); ++r) {
+    if (!has_answered(r)) {
+      append(silent, names_[r]);
+    } else if (missing[r] && answers_[r]) {
+      append(answers_[r]->busy ? waiting : elsewhere, names_[r]);
+    }
+  }
+  std::string text;
+  if (!silent.empty()) append(text, "no answer from " + silent);
+  if (!elsewhere.empty()) append(text, elsewhere + " alive without having called it");
+  if (text.empty() && !waiting.empty()) append(text, "no data from " + waiting + ", still waiting");
+  return text.empty() ? "an answer from every rank, but no data" : text;
+}
+
+void Members::leave(std::int64_t exchanges, bool failed, const std::string& reason) {
+  Notice notice = {exchanges, failed, {}};
+  std::strncpy(notice.reason, reason.c_str(), sizeof(notice.reason) - 1);
+  for (int r = 0; r < size(); ++r) {
+    if (r != rank_) send(r, kNotice, notice);
+  }
+  const auto deadline = Clock::now() + std::chrono::seconds(1);
+  while (!is_sent() && Clock::now() < deadline) std::this_thread::sleep_for(kPause);
+}
+
+std::vector<std::string> Members::wait_until_all_left(std::chrono::milliseconds limit) {
+  const auto deadline = Clock::now() + limit;
+  for (;;) {
+    serve(0, false);
+    std::vector<std::string> missing;
+    for (int r = 0; r < size(); ++r) {
+      if (r != rank_ && !notices_[r]) missing.push_back(names_[r]);
+    }
+    if ((missing.empty() && is_sent()) || Clock::now() >= deadline) return missing;
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+}  // namespace halfgrad::dist

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+
+namespace halfgrad::dist {
+
+/// What the ranks tell each other beside the collectives, on an MPI communicator of its own: that
+/// one has left, and whether one is still alive.
+class Members {
+ public:
+  explicit Members(MPI_Comm world);
+
+  int rank() const { return rank_; }
+  int size() const { return static_cast<int>(names_.size()); }
+  const std::string& name_of(int rank) const { return names_.at(rank); }
+
+  /// A rank's last message.
+  struct Notice {
+    std::int64_t exchanges;  ///< in which it took part
+    std::int64_t failed;     ///< not 0: after an error
+    char reason[2000];       ///< with a final 0
+  };
+  /// The notice of a rank that has left, else nullptr.
+  const Notice* notice_of(int rank) const { return notices_[rank].get(); }
+
+  /// Receives notices, and answers the questions of other ranks. `exchanges` is the number of this
+  /// rank's complete ones, `busy` says whether it waits in one.
+  void serve(std::int64_t exchanges, bool busy);
+
+  /// Asks all ranks, and waits for their answers, `limit` at most. Returns the text for an error:
+  /// which of the ranks that `missing` marks are silent, and which have not called the collective.
+  std::string call_roll(const std::vector<bool>& missing, std::int64_t exchanges,
+                        std::chrono::milliseconds limit);
+
+  /// Sends the notice to all ranks, and waits a second at most until it is on its way.
+  void leave(std::int64_t exchanges, bool failed, const std::string& reason);
+  /// Waits until all ranks have left. Returns the names of those that have not after `limit`.
+  std::vector<std::string> wait_until_all_left(std::chrono::milliseconds limit);
+
+ private:
+  struct Answer {
+    std::int64_t exchanges;
+    std::int64_t busy;
+  };
+
+  template <class T>
+  bool receive(int tag, int& from, T& message);
+  template <class T>
+  void send(int to, int tag, const T& message);
+  bool is_sent();
+
+  MPI_Comm communicator_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  std::vector<std::string> names_;
+  std::vector<std::unique_ptr<Notice>> notices_;
+  std::vector<std::optional<Answer>> answers_;  // of the last roll call
+
+  struct Sent {
+    std::vector<std::byte> bytes;
+    MPI_Request request;
+  };
+  std::deque<Sent> sent_;  // on their way; a deque does not move its elements
+};
+
+}  // namespace halfgrad::dist

@@ -1,0 +1,114 @@
+#include <halfgrad/dist/mpi/mpi_transport.h>
+
+#include <algorithm>
+#include <iostream>
+#include <vector>
+
+#include <halfgrad/dist/communicator.h>
+#include <halfgrad/dist/host/errors.h>
+#include <halfgrad/dist/mpi/backoff.h>
+
+namespace halfgrad::dist {
+
+using Clock = std::chrono::steady_clock;
+
+MpiTransport::MpiTransport(std::chrono::milliseconds timeout)
+    : timeout_(timeout), members_(MPI_COMM_WORLD) {
+  check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &data_), "MPI_Comm_dup");
+  check_mpi(MPI_Comm_set_errhandler(data_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+}
+
+MpiTransport::~MpiTransport() {
+  if (abandoned_) return;
+  try {
+    const auto missing = members_.wait_until_all_left(timeout_);
+    if (!missing.empty()) fail_silent(missing, timeout_);
+    for (int r = 0; r < size(); ++r) {
+      if (r != rank() && members_.notice_of(r)->failed) environment_->abandon();
+    }
+  } catch (const std::exception& error) {
+    std::cerr << "halfgrad: at the end of " + name_of(rank()) + ": " + error.what() + '\n';
+    environment_->abandon();
+  }
+}
+
+void MpiTransport::exchange(std::span<const SentBytes> sends,
+                            std::span<const ReceivedBytes> receives) {
+  Requests requests(data_);
+  try {
+    for (int step = 1; step < size(); ++step) {  // the next rank first, so that no rank is first for all
+      const int from = (rank() + size() - step) % size();
+      requests.receive(from, receives[from]);
+    }
+    for (int step = 1; step < size(); ++step) {
+      const int to = (rank() + step) % size();
+      requests.send(to, sends[to]);
+    }
+    wait_for(requests);
+  } catch (const std::exception& error) {
+    requests.cancel();
+    abandon(error.what());
+    throw;
+  }
+  ++exchanges_;
+}
+
+void MpiTransport::wait_for(Requests& requests) {
+  auto deadline = Clock::now() + timeout_;
+  Backoff backoff;
+  for (int round = 0; !requests.are_complete(); ++round) {
+    if (requests.test()) {
+      deadline = Clock::now() + timeout_;
+      backoff = {};
+      continue;
+    }
+    if (round % 16 == 0) {
+      members_.serve(exchanges_, true);
+      expect_members(requests);
+    }
+    if (interrupted_) fail_interrupted();
+    if (Clock::now() >= deadline) {
+      std::vector<bool> missing(size());
+      for (int r = 0; r < size(); ++r) missing[r] = requests.wait_for(r);
+      const auto limit = std::min<std::chrono::milliseconds>(timeout_, std::chrono::seconds(2));
+      throw CommunicationError("expected every rank to take part within " + text_of(timeout_) +
+                               ", got " + members_.call_roll(missing, exchanges_, limit));
+    }
+    backoff.pause();
+  }
+}
+
+// A rank that left after this exchange has sent all of its messages before.
+void MpiTransport::expect_members(const Requests& requests) {
+  for (int r = 0; r < size(); ++r) {
+    const Members::Notice* const notice = members_.notice_of(r);
+    if (notice && notice->exchanges <= exchanges_ && requests.wait_for(r)) {
+      fail_left(name_of(r), notice->reason);
+    }
+  }
+}
+
+void MpiTransport::leave(const std::string& reason) noexcept {
+  if (interrupted_) return abandon(reason);
+  if (left_) return;
+  left_ = true;
+  try {
+    members_.leave(exchanges_, false, reason);
+  } catch (const std::exception&) {
+    abandon(reason);
+  }
+}
+
+void MpiTransport::abandon(const std::string& reason) noexcept {
+  if (abandoned_) return;
+  abandoned_ = true;
+  environment_->abandon();
+  try {
+    if (!left_) members_.leave(exchanges_, true, reason);
+  } catch (const std::exception&) {
+    // The other ranks will run into their time-outs.
+  }
+  left_ = true;
+}
+
+}  // namespace halfgrad::dist
