@@ -38,7 +38,7 @@ class FlatLayout {
 
   int ranks_;
   std::int64_t part_size_;
-  std::vector<std::int64_t> offsets_;  ///< of the parameters, and the end of the last one
+  std::vector<std::int64_t> offsets_;  ///< first elements of the parameters, and the end
 };
 
 }  // namespace halfgrad::detail
