@@ -16,6 +16,7 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/function.h>
 #include <halfgrad/autograd/grad_mode.h>
+#include <halfgrad/autograd/gradient_hooks.h>
 #include <halfgrad/autograd/indexing.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/tensor.h>

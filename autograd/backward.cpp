@@ -2,9 +2,11 @@
 
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include <halfgrad/autograd/graph/accumulate.h>
 #include <halfgrad/autograd/graph/captured_gradients.h>
+#include <halfgrad/autograd/graph/post_accumulate.h>
 #include <halfgrad/autograd/graph/ready_nodes.h>
 #include <halfgrad/autograd/graph/scaled_loss.h>
 #include <halfgrad/autograd/graph/side_work.h>
@@ -21,11 +23,13 @@ namespace {
 
 using halfgrad::detail::accumulate;
 using halfgrad::detail::accumulate_into_leaf;
+using halfgrad::detail::BackwardEnd;
 using halfgrad::detail::CapturedGradients;
 using halfgrad::detail::conform;
 using halfgrad::detail::conform_to_leaf;
 using halfgrad::detail::Edge;
 using halfgrad::detail::fail;
+using halfgrad::detail::FinalLeaves;
 using halfgrad::detail::gradient_edge;
 using halfgrad::detail::kMixedScales;
 using halfgrad::detail::kUnknownScale;
@@ -37,9 +41,11 @@ using halfgrad::detail::op_observer;
 using halfgrad::detail::OutputInfo;
 using halfgrad::detail::ReadyNodes;
 using halfgrad::detail::run_hooks;
+using halfgrad::detail::run_post_accumulate_hooks;
 using halfgrad::detail::scale_of_sum;
 using halfgrad::detail::ScaledLossNode;
 using halfgrad::detail::SideWork;
+using halfgrad::detail::TensorImpl;
 using halfgrad::detail::WaitingGradient;
 
 // One backward pass.
@@ -67,14 +73,19 @@ class Run {
   void run() {
     const SideWork side(!captured_ && op_observer == nullptr && !GradMode::is_enabled() &&
                         !detail::modes.anomaly);
+    if (!captured_ && FinalLeaves::are_wanted()) final_leaves_.find(ready_.nodes());
     while (!ready_.empty()) {
       ReadyNodes::Entry entry = ready_.take_first();
+      deliver_final(entry.node->sequence());
       side.before(*entry.node, entry.grad, entry.more);
       scale_.now = entry.scale;
       waiting_.around(*entry.node, entry.grad, [&] { process(entry); });
     }
     SideWork::join();
-    for (LeafGradients::Entry& entry : leaves_) deliver(std::move(entry));
+    for (LeafGradients::Entry& entry : leaves_) {
+      if (entry.leaf != nullptr) deliver(std::move(entry));
+    }
+    end_.call();
   }
 
   std::vector<Tensor> take_captured() { return std::move(captured_->gradients); }
@@ -211,6 +222,18 @@ class Run {
     }
   }
 
+  // Delivers the gradients that are complete before a node of this sequence number runs, if a
+  // post-accumulate hook waits for them. The hook may change what a waiting gradient needs.
+  void deliver_final(std::uint64_t sequence) {
+    if (waiting_.is_waiting()) return;
+    while (const TensorImpl* const leaf = final_leaves_.next_before(sequence)) {
+      LeafGradients::Entry* const entry = leaves_.find(leaf);
+      if (entry == nullptr) continue;  // no gradient reached it
+      SideWork::join();
+      deliver(std::exchange(*entry, {}));
+    }
+  }
+
   void deliver(LeafGradients::Entry&& entry) {
     if (op_observer != nullptr) notify_leaf(Tensor(entry.leaf), entry.gradient);
     if (captured_) return captured_->store(entry);
@@ -218,6 +241,7 @@ class Run {
     // A leaf may have been frozen since the forward pass.
     if (!entry.leaf->requires_grad) return;
     accumulate_into_leaf(*entry.leaf, std::move(entry.gradient), entry.scale);
+    run_post_accumulate_hooks(entry.leaf);
   }
 
   bool retain_graph_;
@@ -226,6 +250,8 @@ class Run {
   ReadyNodes ready_;
   WaitingGradient waiting_;
   LeafGradients leaves_;
+  FinalLeaves final_leaves_;
+  BackwardEnd end_;
   std::optional<CapturedGradients> captured_;
 };
 
@@ -239,33 +265,6 @@ void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& gra
 void backward(std::span<const Tensor> tensors, std::span<const Tensor> grad_tensors,
               BackwardOptions options) {
   Run(tensors, grad_tensors, options.retain_graph, options.create_graph).run();
-}
-
-void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors,
-              std::optional<bool> retain_graph, bool create_graph,
-              const std::vector<Tensor>& inputs) {
-  const bool retain = retain_graph.value_or(create_graph);
-  if (inputs.empty()) {
-    return backward(tensors, grad_tensors,
-                    BackwardOptions{.retain_graph = retain, .create_graph = create_graph});
-  }
-  const std::vector<Tensor> gradients =
-      grad(tensors, inputs, grad_tensors, retain_graph, create_graph, /*allow_unused=*/true);
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!gradients[i].defined()) continue;
-    const AutoGradMode mode(create_graph);
-    const Tensor old = inputs[i].grad();
-    inputs[i].set_grad(old.defined() ? old + gradients[i] : gradients[i]);
-  }
-}
-
-std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
-                         const std::vector<Tensor>& grad_outputs, std::optional<bool> retain_graph,
-                         bool create_graph, bool allow_unused) {
-  return grad(outputs, inputs, grad_outputs,
-              GradOptions{.retain_graph = retain_graph.value_or(create_graph),
-                          .create_graph = create_graph,
-                          .allow_unused = allow_unused});
 }
 
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,

@@ -1,11 +1,11 @@
 #include <halfgrad/autograd/tensor.h>
 
 #include <algorithm>
-#include <atomic>
 #include <stdexcept>
 
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/graph/node.h>
+#include <halfgrad/autograd/graph/post_accumulate.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
 
@@ -128,8 +128,7 @@ HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) cons
   if (!requires_grad()) {
     throw std::runtime_error("register_hook: expected a tensor that requires grad");
   }
-  static std::atomic<std::uint64_t> counter{0};
-  const std::uint64_t id = counter.fetch_add(1);
+  const std::uint64_t id = detail::next_hook_id();
   const auto remove_from = [id](auto& hooks) {
     std::erase_if(hooks, [id](const auto& known) { return known.id == id; });
   };

@@ -39,6 +39,18 @@ class LeafGradients {
     return entries_.emplace_back(Entry{leaf, Tensor()});
   }
 
+  /// The entry of `leaf`, or null. An entry whose leaf is null was taken.
+  Entry* find(const TensorImpl* leaf) {
+    if (index_ != nullptr) {
+      const auto found = index_->find(leaf);
+      return found == index_->end() ? nullptr : &entries_[found->second];
+    }
+    for (Entry& entry : entries_) {
+      if (entry.leaf.get() == leaf) return &entry;
+    }
+    return nullptr;
+  }
+
   auto begin() { return entries_.begin(); }
   auto end() { return entries_.end(); }
 

@@ -29,6 +29,9 @@ class WaitingGradient {
     }
   }
 
+  /// True while a gradient waits: then nothing may change what it is computed from.
+  bool is_waiting() const { return waiting_ != nullptr; }
+
   /// Calls run(), the backward of `node`, whose gradient is `grad`. The gradient that waits is
   /// computed before, unless it is `grad` or goes on waiting, and after it, if run() has not.
   template <class F>

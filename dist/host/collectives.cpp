@@ -7,6 +7,7 @@
 
 #include <halfgrad/core/array.h>
 #include <halfgrad/dist/host/combine.h>
+#include <halfgrad/dist/host/message_memory.h>
 
 namespace halfgrad::dist {
 namespace {
@@ -44,17 +45,17 @@ std::vector<ReceivedBytes> rows(std::byte* data, std::int64_t bytes, int ranks) 
   return spans<ReceivedBytes>(Parts{bytes * ranks, ranks}, data, 1);
 }
 
-std::byte* as_bytes(const Array& array) { return array.data_as<std::byte>(); }
-
-Array bytes_of_memory(std::int64_t bytes) { return Array::empty({bytes}, kUInt8); }
+MessageMemory memory_of_bytes(std::int64_t bytes) {
+  return MessageMemory(Array::empty({bytes}, kUInt8));
+}
 
 // Sends sends[r] to rank r, and combines what arrives with this rank's own part into `out`.
 void combine_received(Transport& transport, std::span<const SentBytes> sends, std::byte* out,
                       DType dtype, ReduceOp op) {
   const int rank = transport.rank(), ranks = transport.size();
   const auto bytes = static_cast<std::int64_t>(sends[rank].size());
-  const Array received = bytes_of_memory(bytes * ranks);
-  const std::vector<ReceivedBytes> receives = rows(as_bytes(received), bytes, ranks);
+  const MessageMemory received = memory_of_bytes(bytes * ranks);
+  const std::vector<ReceivedBytes> receives = rows(received.data(), bytes, ranks);
   transport.exchange(sends, receives);
 
   std::vector<const std::byte*> operands;
@@ -78,12 +79,14 @@ void reduce_small(Transport& transport, std::byte* data, std::int64_t n, DType d
 }  // namespace
 
 void expect_same_call(Transport& transport, const Call& call) {
-  std::vector<Call> calls(transport.size());
-  auto* const data = reinterpret_cast<std::byte*>(calls.data());
-  exchange_with_all(transport, std::as_bytes(std::span(&call, 1)),
-                    rows(data, sizeof(Call), transport.size()));
+  // Each rank's call, in memory that outlives a failure, as everything that is sent or received.
+  const MessageMemory memory = memory_of_bytes(sizeof(Call) * transport.size());
+  auto* const calls = reinterpret_cast<Call*>(memory.data());
+  calls[transport.rank()] = call;
+  const auto receives = rows(memory.data(), sizeof(Call), transport.size());
+  exchange_with_all(transport, receives[transport.rank()], receives);
   for (int r = 0; r < transport.size(); ++r) {
-    if (r == transport.rank() || calls[r] == call) continue;
+    if (calls[r] == call) continue;
     throw CommunicationError("expected the same call on every rank, got " + to_string(calls[r]) +
                              " on " + transport.name_of(r));
   }

@@ -3,10 +3,10 @@
 #include <chrono>
 #include <exception>
 #include <utility>
-#include <vector>
 
 #include <halfgrad/dist/arguments.h>
 #include <halfgrad/dist/host/collectives.h>
+#include <halfgrad/dist/host/message_memory.h>
 
 namespace halfgrad::dist {
 namespace {
@@ -19,14 +19,6 @@ Call call_of(Collective collective, const Array& input) {
 
 std::size_t bytes_of(const Array& array) {
   return static_cast<std::size_t>(array.numel() * item_size(array.dtype()));
-}
-
-// A failed collective's arrays are never freed: a late message may still be written to them.
-void keep_until_exit(const Array& array) {
-  static std::mutex mutex;
-  static auto* const arrays = new std::vector<Array>;
-  const std::lock_guard lock(mutex);
-  arrays->push_back(array);
 }
 
 }  // namespace
@@ -125,6 +117,7 @@ std::optional<HostCommunicator::Job> HostCommunicator::next_job() {
 void HostCommunicator::execute(const Job& job) {
   if (!broken_.empty()) return job.work->fail(broken_);  // only this thread changes it
   try {
+    const MessageMemory input(job.input), output(job.output);
     expect_same_call(*transport_, job.call);
     job.input.device().is_cuda() ? on_gpu(job) : on_host(job);
   } catch (const std::exception& error) {
@@ -145,21 +138,19 @@ void HostCommunicator::on_gpu(const Job& job) {
 
   const bool in_place =
       job.input.data() == job.output.data() && job.input.numel() == job.output.numel();
-  const Array input = Array::empty_pinned({job.input.numel()}, job.input.dtype());
-  const Array output =
-      in_place ? input : Array::empty_pinned({job.output.numel()}, job.output.dtype());
-  input.copy_(job.input.reshape({-1}));
+  const MessageMemory input(Array::empty_pinned({job.input.numel()}, job.input.dtype()));
+  const MessageMemory output(
+      in_place ? input.array() : Array::empty_pinned({job.output.numel()}, job.output.dtype()));
+  input.array().copy_(job.input.reshape({-1}));
   stream.synchronize();
   job.algorithm(output.data(), input.data());
-  job.output.reshape({-1}).copy_(output);
+  job.output.reshape({-1}).copy_(output.array());
   job.input.record_stream(stream);
   job.output.record_stream(stream);
   job.work->end();
 }
 
 void HostCommunicator::give_up(const Job& job, const std::string& error) {
-  keep_until_exit(job.input);
-  keep_until_exit(job.output);
   {
     const std::lock_guard lock(mutex_);
     broken_ = error;

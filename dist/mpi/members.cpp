@@ -29,7 +29,9 @@ Name own_name(int rank) {
   return name;
 }
 
-void append(std::string& list, const std::string& name) { list += (list.empty() ? "" : ", ") + name; }
+void append(std::string& list, const std::string& name) {
+  list += (list.empty() ? "" : ", ") + name;
+}
 
 }  // namespace
 
@@ -67,9 +69,9 @@ void Members::send(int to, int tag, const T& message) {
   std::vector<std::byte> bytes(sizeof(T));
   std::memcpy(bytes.data(), &message, sizeof(T));
   Sent& sent = sent_.emplace_back(std::move(bytes), MPI_REQUEST_NULL);
-  check_mpi(MPI_Isend(sent.bytes.data(), sizeof(T), MPI_BYTE, to, tag, communicator_,
-                      &sent.request),
-            "MPI_Isend");
+  check_mpi(
+      MPI_Isend(sent.bytes.data(), sizeof(T), MPI_BYTE, to, tag, communicator_, &sent.request),
+      "MPI_Isend");
 }
 
 // Forgets the messages that are sent. Returns whether all are.

@@ -36,7 +36,8 @@ void MpiTransport::exchange(std::span<const SentBytes> sends,
                             std::span<const ReceivedBytes> receives) {
   Requests requests(data_);
   try {
-    for (int step = 1; step < size(); ++step) {  // the next rank first, so that no rank is first for all
+    for (int step = 1; step < size();
+         ++step) {  // the next rank first, so that no rank is first for all
       const int from = (rank() + size() - step) % size();
       requests.receive(from, receives[from]);
     }
@@ -70,7 +71,8 @@ void MpiTransport::wait_for(Requests& requests) {
     if (Clock::now() >= deadline) {
       std::vector<bool> missing(size());
       for (int r = 0; r < size(); ++r) missing[r] = requests.wait_for(r);
-      const auto limit = std::min<std::chrono::milliseconds>(timeout_, std::chrono::seconds(2));
+      // A quarter of the time-out, and no more than two seconds, is enough for an answer.
+      const auto limit = std::min<std::chrono::milliseconds>(timeout_ / 4, std::chrono::seconds(2));
       throw CommunicationError("expected every rank to take part within " + text_of(timeout_) +
                                ", got " + members_.call_roll(missing, exchanges_, limit));
     }

@@ -27,8 +27,7 @@ class MpiTransport final : public Transport {
   int size() const override { return members_.size(); }
   std::string name_of(int rank) const override { return members_.name_of(rank); }
 
-  void exchange(std::span<const SentBytes> sends,
-                std::span<const ReceivedBytes> receives) override;
+  void exchange(std::span<const SentBytes> sends, std::span<const ReceivedBytes> receives) override;
   void leave(const std::string& reason) noexcept override;
   void interrupt() noexcept override { interrupted_ = true; }
   void idle() override { members_.serve(exchanges_, false); }

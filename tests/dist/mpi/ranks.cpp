@@ -7,10 +7,11 @@
 //   mismatch  rank 1 calls another collective than the others
 //
 // HALFGRAD_TEST_TIMEOUT is the time-out in milliseconds. Ends with 0, or prints an error and ends
-// with 3; a failed check ends with 1.
-#include <algorithm>
+// with 3; a failed check ends with 1. The error is also written to error_RANK in the folder
+// HALFGRAD_TEST_LOG, since what a rank prints may not arrive over a broken network.
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -25,6 +26,8 @@ namespace {
 
 using namespace halfgrad;
 using Clock = std::chrono::steady_clock;
+
+std::string rank_name = "unknown";
 
 std::chrono::milliseconds timeout() {
   const char* const text = std::getenv("HALFGRAD_TEST_TIMEOUT");
@@ -64,8 +67,16 @@ void call_another(dist::Communicator& communicator) {
   }
 }
 
+void log_error(const std::string& text) {
+  std::cerr << "error: " + text + "\n";
+  if (const char* const folder = std::getenv("HALFGRAD_TEST_LOG")) {
+    std::ofstream(std::string(folder) + "/error_" + rank_name) << text << '\n';
+  }
+}
+
 int run(std::string_view mode, double seconds) {
   const auto communicator = dist::init_process_group({.timeout = timeout()});
+  rank_name = std::to_string(communicator->rank());
   if (mode == "check") {
     dist::check_all(*communicator);
     return testing::UnitTest::GetInstance()->ad_hoc_test_result().Failed() ? 1 : 0;
@@ -88,7 +99,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc > 1 ? argv[1] : "check", argc > 2 ? std::stod(argv[2]) : 5);
   } catch (const std::exception& error) {
-    std::cerr << "error: " + std::string(error.what()) + "\n";
+    log_error(error.what());
     return 3;
   }
 }

@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+"""Breaks trainings over MPI at random moments, and expects every other rank to end soon with an error
+that names the broken one.
+
+    faults.py FAULT PROGRAM [--moments N] [--seed S]
+
+FAULT is one of
+    kill      SIGKILL of a rank; mpirun ends the others
+    survive   SIGKILL of a rank; mpirun leaves the others alone, so they must find out
+    stop      SIGSTOP of a rank
+    link      the network link between two nodes is cut; the nodes are network namespaces
+    throw     rank 1 throws an exception
+    early     rank 1 returns from main() although the others go on
+    mismatch  rank 1 calls another collective than the others
+
+The number of moments is HALFGRAD_FAULT_MOMENTS of the environment, or 2. Needs Open MPI's mpirun, and for
+`link` iproute2 and root. Ends with 77, and the reason, where one is missing.
+"""
+
+import argparse
+import glob
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+TIMEOUT = 2.0  # of a collective
+ROLL_CALL = TIMEOUT / 4
+MARGIN = 15.0  # for the start and the end of processes on a busy machine
+SKIPPED = 77
+
+
+def skip(reason):
+    print(f"SKIPPED: {reason}")
+    sys.exit(SKIPPED)
+
+
+def environment(log):
+    return os.environ | {
+        "HALFGRAD_TEST_TIMEOUT": str(int(TIMEOUT * 1000)),
+        "HALFGRAD_TEST_LOG": log,
+        "HALFGRAD_NUM_THREADS": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    }
+
+
+class Job:
+    """A training of several ranks, started by mpirun."""
+
+    def __init__(self, program, ranks, options=(), prefix=(), mode="train"):
+        self.ranks = ranks
+        self.log = tempfile.mkdtemp(prefix="halfgrad_faults_")
+        self.output_path = os.path.join(self.log, "output")
+        with open(self.output_path, "w", encoding="utf-8") as output:
+            self.mpirun = subprocess.Popen(
+                [*prefix, "mpirun", *options, "-n", str(ranks), program, mode, "60"],
+                stdout=output, stderr=subprocess.STDOUT, env=environment(self.log))
+        self.pids = self.wait_for_start()
+
+    def output(self):
+        with open(self.output_path, encoding="utf-8", errors="replace") as output:
+            return output.read()
+
+    def wait_for_start(self):
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            found = re.findall(r"rank (\d+) \(.*, pid (\d+)\) of \d+ starts", self.output())
+            if len(found) == self.ranks:
+                return {int(rank): int(pid) for rank, pid in found}
+            time.sleep(0.01)
+        self.end()
+        sys.exit(f"expected {self.ranks} ranks to start, got\n{self.output()}")
+
+    def is_alive(self, rank):
+        try:
+            with open(f"/proc/{self.pids[rank]}/stat", encoding="utf-8") as stat:
+                return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+        except FileNotFoundError:
+            return False
+
+    def seconds_until_end_of(self, ranks, limit):
+        """Waits for the ends of these ranks; None if they take longer than the limit."""
+        start = time.monotonic()
+        while any(self.is_alive(rank) for rank in ranks):
+            if time.monotonic() - start > limit:
+                return None
+            time.sleep(0.01)
+        return time.monotonic() - start
+
+    def error_of(self, rank):
+        for path in glob.glob(os.path.join(self.log, f"error_{rank}")):
+            with open(path, encoding="utf-8") as error:
+                return error.read()
+        return ""
+
+    def end(self):
+        for rank in range(self.ranks if hasattr(self, "pids") else 0):
+            if self.is_alive(rank):
+                os.kill(self.pids[rank], signal.SIGKILL)
+        try:
+            self.mpirun.wait(5)
+        except subprocess.TimeoutExpired:
+            self.mpirun.kill()
+            self.mpirun.wait()
+
+
+def expect(condition, text, job):
+    if condition:
+        return
+    errors = "\n".join(f"error of rank {r}: {job.error_of(r)}" for r in range(job.ranks))
+    job.end()
+    sys.exit(f"FAILED: expected {text}, got\n{job.output()}\n{errors}")
+
+
+def expect_errors(job, ranks, broken):
+    """Each of the ranks has ended in time, with an error that names a broken one."""
+    seconds = job.seconds_until_end_of(ranks, TIMEOUT + ROLL_CALL + MARGIN)
+    expect(seconds is not None, f"ranks {ranks} to end", job)
+    named = [rank for rank in ranks if any(f"rank {b} (" in job.error_of(rank) for b in broken)]
+    # mpirun ends the remaining ranks when the first one has ended with an error.
+    expect(named, f"an error that names one of {broken}", job)
+    return seconds, named
+
+
+def kill(program, moment, rank):
+    job = Job(program, 3)
+    time.sleep(moment)
+    os.kill(job.pids[rank], signal.SIGKILL)
+    others = [r for r in range(3) if r != rank]
+    seconds = job.seconds_until_end_of(others, TIMEOUT + ROLL_CALL + MARGIN)
+    expect(seconds is not None, f"ranks {others} to end", job)
+    status = job.mpirun.wait(MARGIN)
+    expect(status != 0, "an exit status that is not 0", job)
+    expect(f"rank {rank} " in job.output(), f"a message that names rank {rank}", job)
+    return job, f"all ended by mpirun after {seconds:.1f} s"
+
+
+def survive(program, moment, rank):
+    job = Job(program, 3, ["--enable-recovery"])
+    time.sleep(moment)
+    os.kill(job.pids[rank], signal.SIGKILL)
+    others = [r for r in range(3) if r != rank]
+    seconds, named = expect_errors(job, others, [rank])
+    expect(named == others, f"errors of ranks {others} that name rank {rank}", job)
+    return job, f"ranks {named} named it, and ended after {seconds:.1f} s"
+
+
+def stop(program, moment, rank):
+    job = Job(program, 3)
+    time.sleep(moment)
+    os.kill(job.pids[rank], signal.SIGSTOP)
+    seconds, named = expect_errors(job, [r for r in range(3) if r != rank], [rank])
+    status = job.mpirun.wait(MARGIN)
+    expect(status != 0, "an exit status that is not 0", job)
+    return job, f"ranks {named} named it, and ended after {seconds:.1f} s"
+
+
+class TwoNodes:
+    """Two network namespaces with a link between them."""
+
+    names = [f"halfgrad{os.getpid()}{node}" for node in "ab"]
+    links = [f"hg{os.getpid()}{node}" for node in "ab"]
+
+    def __enter__(self):
+        try:
+            for name in self.names:
+                self.ip("netns", "add", name)
+            self.ip("link", "add", self.links[0], "type", "veth", "peer", "name", self.links[1])
+        except subprocess.CalledProcessError as error:
+            self.__exit__()
+            skip(f"no network namespaces here: {error.stderr.strip()}")
+        for i, (name, link) in enumerate(zip(self.names, self.links)):
+            self.ip("link", "set", link, "netns", name)
+            self.ip("-n", name, "addr", "add", f"10.77.0.{i + 1}/24", "dev", link)
+            self.ip("-n", name, "link", "set", "lo", "up")
+            self.ip("-n", name, "link", "set", link, "up")
+        return self
+
+    def __exit__(self, *_):
+        for name in self.names:
+            pids = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True)
+            for pid in pids.stdout.split():
+                os.kill(int(pid), signal.SIGKILL)
+            subprocess.run(["ip", "netns", "del", name], capture_output=True)
+
+    def ip(self, *arguments):
+        subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True)
+
+    def on_node(self, i):
+        """The start of a command on a node: its network, and a host name of its own."""
+        return ["ip", "netns", "exec", self.names[i], "unshare", "--uts", "sh", "-c",
+                f'hostname node{"ab"[i]}; exec "$@"', "sh"]
+
+    def cut(self):
+        self.ip("-n", self.names[0], "link", "set", self.links[0], "down")
+
+
+def link(program, moment, _):
+    with TwoNodes() as nodes, tempfile.NamedTemporaryFile("w", suffix=".sh") as agent:
+        # mpirun calls the agent as `ssh HOST COMMAND`.
+        agent.write("#!/bin/sh\nshift\nexec ip netns exec " + nodes.names[1] +
+                    " unshare --uts sh -c \"hostname nodeb; $*\"\n")
+        agent.flush()
+        script = shutil.copy(agent.name, agent.name + ".run")
+        os.chmod(script, 0o700)
+        job = Job(program, 4,
+                  ["--host", "10.77.0.1:2,10.77.0.2:2", "--mca", "plm_rsh_agent", script,
+                   "-x", "HALFGRAD_TEST_TIMEOUT", "-x", "HALFGRAD_TEST_LOG"], nodes.on_node(0))
+        time.sleep(moment)
+        nodes.cut()
+        seconds, _ = expect_errors(job, [0, 1], [2, 3])
+        far_seconds, _ = expect_errors(job, [2, 3], [0, 1])
+        os.remove(script)
+        job.end()
+    return job, f"both nodes named the other, and ended after {seconds + far_seconds:.1f} s"
+
+
+def by_itself(mode, text):
+    """The test of a mode in which rank 1 breaks the training by itself."""
+
+    def fault(program, _moment, _rank):
+        job = Job(program, 3, mode=mode)
+        seconds = job.seconds_until_end_of(range(3), MARGIN)
+        expect(seconds is not None, "all ranks to end", job)
+        status = job.mpirun.wait(MARGIN)
+        expect(status != 0, "an exit status that is not 0", job)
+        expect(text in job.output(), f"'{text}' among the errors", job)
+        return job, f"all ended after {seconds:.1f} s"
+
+    return fault
+
+
+def main():
+    faults = {"kill": kill, "survive": survive, "stop": stop, "link": link,
+              "throw": by_itself("throw", "rank 1 throws"),
+              "early": by_itself("early", ") has left: its program has destroyed"),
+              "mismatch": by_itself("mismatch", "expected the same call on every rank, got ")}
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("fault", choices=faults)
+    parser.add_argument("program")
+    parser.add_argument("--moments", type=int, default=int(os.environ.get("HALFGRAD_FAULT_MOMENTS", 2)))
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+
+    version = subprocess.run(["mpirun", "--version"], capture_output=True, text=True)
+    if "Open MPI" not in version.stdout:
+        skip("mpirun is not Open MPI's")
+    if options.fault == "link" and (os.geteuid() != 0 or not shutil.which("ip")):
+        skip("only root can cut a link between network namespaces, and iproute2 must be installed")
+    chance = random.Random(options.seed)
+    for i in range(options.moments):
+        moment, rank = chance.uniform(0, 1), chance.randrange(3)
+        job, result = faults[options.fault](options.program, moment, rank)
+        job.end()
+        shutil.rmtree(job.log)
+        print(f"{options.fault} {i + 1}: rank {rank} at {moment:.3f} s: {result}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
