@@ -29,7 +29,9 @@ INSTANTIATE_TEST_SUITE_P(Ranks, Zero, ::testing::Values(1, 2, 3, 4));
 
 TEST_P(Zero, HasTheBitsOfTheWholeOptimizerOnAverageGradients) {
   for (const DType dtype : {kFloat, kDouble, kBFloat16, kHalf}) {
-    for (const auto& [name, make] : elementwise_optimizers()) {
+    for (const NamedFactory& optimizer : elementwise_optimizers()) {
+      const std::string& name = optimizer.name;
+      const Factory& make = optimizer.make;
       if (dtype != kFloat && name != "AdamW") continue;
       on_shared_ranks(GetParam(), [&](const std::shared_ptr<Communicator>& communicator) {
         const auto groups = new_groups(dtype), whole_groups = new_groups(dtype);
@@ -202,12 +204,14 @@ TEST_P(Zero, LeavesFrozenParametersAlone) {
 }
 
 TEST_P(Zero, ResumesFromTheStateOfAnyNumberOfRanks) {
-  for (const auto& [name, make] : elementwise_optimizers()) {
+  for (const NamedFactory& optimizer : elementwise_optimizers()) {
+    const std::string& name = optimizer.name;
+    const Factory& make = optimizer.make;
     for (const DType dtype : {kFloat, kHalf}) {
       if (dtype == kHalf && name != "AdamW") continue;
       // Two steps of GetParam() ranks, then two of `later` ranks. Gradients depend on the step
       // only.
-      const auto trained = [&, &make = make](int later) {
+      const auto trained = [&](int later) {
         io::Checkpoint checkpoint;
         std::vector<std::string> weights;
         for (const int ranks : {GetParam(), later}) {
