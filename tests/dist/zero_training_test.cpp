@@ -13,14 +13,14 @@
 namespace halfgrad::dist {
 namespace {
 
-constexpr int kTrainingSteps = 8;
+constexpr int kTrainingSteps = 12;
 
 std::unique_ptr<optim::Optimizer> make_adamw(std::vector<optim::ParamGroup> groups) {
   return std::make_unique<optim::AdamW>(std::move(groups), optim::AdamWOptions{.lr = 0.05});
 }
 
 // A scale at which the first steps overflow in float16.
-amp::GradScalerOptions scaler_options() { return {.init_scale = 0x1p24, .growth_interval = 2}; }
+amp::GradScalerOptions scaler_options() { return {.init_scale = 0x1p20, .growth_interval = 2}; }
 
 Tensor loss_of(const Batch& part, const std::function<Tensor(const Tensor&)>& model) {
   const amp::Autocast autocast(kCPU, {.dtype = kHalf});
