@@ -1,7 +1,7 @@
 #pragma once
 
-/// Includes the whole library except `data`, `io`, `testing` and `report`. Users usually write
-/// `namespace hg = halfgrad;`.
+/// Includes the whole library except `data`, `io`, `dist`, `testing` and `report`. Users usually
+/// write `namespace hg = halfgrad;`.
 #include <halfgrad/amp/autocast.h>
 #include <halfgrad/amp/custom_function.h>
 #include <halfgrad/amp/grad_scaler.h>

@@ -17,6 +17,7 @@ endforeach()
 
 list(APPEND public_headers halfgrad.h)
 list(REMOVE_DUPLICATES public_headers)
+list(FILTER public_headers EXCLUDE REGEX "^dist/mpi/")  # private, and include <mpi.h>
 if(TARGET Eigen3::Eigen)
   list(APPEND public_headers eigen.h)
 endif()

@@ -29,7 +29,7 @@ class CommunicationError : public std::runtime_error {
 /// A collective under way, as c10d::Work. Copies refer to the same collective.
 class Work {
  public:
-  /// Where a communicator keeps the progress of one collective.
+  /// The progress of one collective, as its communicator keeps it.
   class State {
    public:
     virtual ~State() = default;

@@ -10,7 +10,8 @@ namespace halfgrad::dist {
 
 enum class Collective : std::int32_t { all_reduce, reduce_scatter, all_gather, broadcast, barrier };
 
-/// What a rank called. Ranks exchange it, as bytes without padding, before each collective.
+/// The description of a rank's call. Ranks exchange it, as bytes without padding, before each
+/// collective.
 struct Call {
   std::int64_t number = 0;  ///< 1 for the first collective of a communicator
   std::int64_t count = 0;   ///< elements of the input

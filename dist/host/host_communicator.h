@@ -65,7 +65,7 @@ class HostCommunicator final : public Communicator {
   std::int64_t calls_ = 0;
   std::string broken_;  // the first error; empty while there is none
   bool stopping_ = false;
-  std::map<Device, halfgrad::detail::OwnStream> streams_;  // of GPUs; only thread_ uses them
+  std::map<Device, halfgrad::detail::OwnStream> streams_;  // GPUs' streams; only thread_ uses them
   std::thread thread_;                                     // last: it uses the others
 };
 

@@ -21,7 +21,7 @@ struct LocalMessage {
   SentBytes bytes;
 };
 
-/// What the ranks of one process share: for each pair of ranks, the message on its way.
+/// The memory that ranks of one process share: for each pair of ranks, the message on its way.
 class LocalGroup {
  public:
   explicit LocalGroup(int size) : size_(size), messages_(size * size), members_(size) {}

@@ -68,7 +68,8 @@ template <class T>
 void Members::send(int to, int tag, const T& message) {
   std::vector<std::byte> bytes(sizeof(T));
   std::memcpy(bytes.data(), &message, sizeof(T));
-  Sent& sent = sent_.emplace_back(std::move(bytes), MPI_REQUEST_NULL);
+  sent_.push_back({std::move(bytes), MPI_REQUEST_NULL});
+  Sent& sent = sent_.back();
   check_mpi(
       MPI_Isend(sent.bytes.data(), sizeof(T), MPI_BYTE, to, tag, communicator_, &sent.request),
       "MPI_Isend");

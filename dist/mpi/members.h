@@ -12,8 +12,8 @@
 
 namespace halfgrad::dist {
 
-/// What the ranks tell each other beside the collectives, on an MPI communicator of its own: that
-/// one has left, and whether one is still alive.
+/// Messages of the ranks beside the collectives, on an MPI communicator of their own: a rank
+/// has left, or asks whether another is alive.
 class Members {
  public:
   explicit Members(MPI_Comm world);
@@ -36,7 +36,7 @@ class Members {
   void serve(std::int64_t exchanges, bool busy);
 
   /// Asks all ranks, and waits for their answers, `limit` at most. Returns the text for an error:
-  /// which of the ranks that `missing` marks are silent, and which have not called the collective.
+  /// which of the `missing` ranks are silent, and which have not called the collective.
   std::string call_roll(const std::vector<bool>& missing, std::int64_t exchanges,
                         std::chrono::milliseconds limit);
 
@@ -61,7 +61,7 @@ class Members {
   int rank_ = 0;
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<Notice>> notices_;
-  std::vector<std::optional<Answer>> answers_;  // of the last roll call
+  std::vector<std::optional<Answer>> answers_;  // to the last roll call
 
   struct Sent {
     std::vector<std::byte> bytes;

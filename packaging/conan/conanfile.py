@@ -13,7 +13,8 @@ from conan.tools.files import copy, load, rmdir
 FOLDERS = {
     "core": [], "files": ["core"], "autograd": ["core"], "nn": ["autograd"], "optim": ["autograd"],
     "amp": ["autograd", "optim"], "async": ["amp", "optim"], "data": ["autograd", "files"],
-    "io": ["nn", "async", "files"], "compat": ["nn", "optim", "data", "io"],
+    "io": ["nn", "async", "files"], "dist": ["async", "data", "io"],
+    "compat": ["nn", "optim", "data", "io"],
     "testing": ["autograd", "io"], "report": ["nn", "amp", "files"],
 }
 
@@ -60,6 +61,7 @@ class Halfgrad(ConanFile):
             toolchain.cache_variables[f"HALFGRAD_{option.upper()}"] = bool(self.options.get_safe(option))
         for option in ("NATIVE", "TESTS", "EXAMPLES", "TOOLS"):
             toolchain.cache_variables[f"HALFGRAD_{option}"] = False
+        toolchain.cache_variables["HALFGRAD_MPI"] = False  # requires no package of MPI
         toolchain.cache_variables["CMAKE_UNITY_BUILD"] = True
         toolchain.user_presets_path = False  # leaves the sources as they are
         toolchain.generate()

@@ -29,7 +29,7 @@ import sys
 import tempfile
 import time
 
-TIMEOUT = 2.0  # of a collective
+TIMEOUT = 2.0  # seconds, for each collective
 ROLL_CALL = TIMEOUT / 4
 MARGIN = 15.0  # for the start and the end of processes on a busy machine
 SKIPPED = 77
@@ -38,6 +38,13 @@ SKIPPED = 77
 def skip(reason):
     print(f"SKIPPED: {reason}")
     sys.exit(SKIPPED)
+
+
+def send_signal(pid, number):
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass  # it has just ended
 
 
 def environment(log):
@@ -82,7 +89,7 @@ class Job:
         try:
             with open(f"/proc/{self.pids[rank]}/stat", encoding="utf-8") as stat:
                 return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):  # it ended before or after open()
             return False
 
     def seconds_until_end_of(self, ranks, limit):
@@ -103,7 +110,7 @@ class Job:
     def end(self):
         for rank in range(self.ranks if hasattr(self, "pids") else 0):
             if self.is_alive(rank):
-                os.kill(self.pids[rank], signal.SIGKILL)
+                send_signal(self.pids[rank], signal.SIGKILL)
         try:
             self.mpirun.wait(5)
         except subprocess.TimeoutExpired:
@@ -187,7 +194,7 @@ class TwoNodes:
         for name in self.names:
             pids = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True)
             for pid in pids.stdout.split():
-                os.kill(int(pid), signal.SIGKILL)
+                send_signal(int(pid), signal.SIGKILL)
             subprocess.run(["ip", "netns", "del", name], capture_output=True)
 
     def ip(self, *arguments):

@@ -62,9 +62,8 @@ TEST(ProcessGroup, AProgramStartedAsOneRankNeedsNoMpi) {
 TEST(ProcessGroup, RefusesBadOptions) {
   EXPECT_EQ(text_thrown_by([] { static_cast<void>(init_process_group({.backend = "gloo"})); }),
             "init_process_group: expected backend \"mpi\" or \"\", got \"gloo\"");
-  EXPECT_THROW(
-      static_cast<void>(init_process_group({.timeout = std::chrono::milliseconds(0)})),
-      std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(init_process_group({.timeout = std::chrono::milliseconds(0)})),
+               std::invalid_argument);
 }
 
 TEST(Launcher, ReadsTheVariablesOfEachLauncher) {
@@ -85,7 +84,8 @@ TEST(Launcher, RefusesWhatItCannotRead) {
     const Variable size("PMI_SIZE", text);
     EXPECT_EQ(text_thrown_by([] { find_launch(); }),
               "init_process_group: expected a positive integer in the environment's PMI_SIZE, got "
-              "'" + std::string(text) + "'");
+              "'" +
+                  std::string(text) + "'");
   }
 }
 

@@ -37,7 +37,7 @@ Array values_of(int rank, std::int64_t n, std::int64_t begin = 0) {
   return array;
 }
 
-/// What op makes of element i of `ranks` ranks: one addition after another, then one rounding.
+/// The result of op for element i of `ranks` ranks: one addition after another, then one rounding.
 template <class T>
 T expected_of(ReduceOp op, int ranks, std::int64_t i) {
   if (ranks == 1) return value_of<T>(0, i);

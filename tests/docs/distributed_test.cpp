@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <sstream>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -30,8 +31,22 @@ double visible_all_reduce(int gpus) {
 
 double percent(double sent) { return 100 * kCompute / (kCompute + sent); }
 
-TEST(DistributedPage, ItsCodeIsInTheExample) {
-  Page("docs/distributed.md").expect_code("examples/mnist_mlp/distributed.cpp");
+// The blocks after "From [`examples/mnist_mlp/distributed.cpp`](...):".
+TEST(DistributedPage, ItsTrainingIsThatOfTheExample) {
+  const std::string page = text_of("docs/distributed.md");
+  const std::string program = text_of("examples/mnist_mlp/distributed.cpp");
+  const std::string named = "[`examples/mnist_mlp/distributed.cpp`]";
+  int lines = 0;
+  for (std::size_t at = page.find(named); at != page.npos; at = page.find(named, at + 1)) {
+    const std::size_t begin = page.find("```cpp\n", at) + 7;
+    std::istringstream block(page.substr(begin, page.find("```", begin) - begin));
+    for (std::string line; std::getline(block, line);) {
+      if (line == "// ...") continue;
+      EXPECT_NE(program.find("  " + line), program.npos) << line;
+      ++lines;
+    }
+  }
+  EXPECT_EQ(lines, 12);
 }
 
 std::string with_digits(const char* format, double x) {
