@@ -110,8 +110,10 @@ std::shared_ptr<const nn::Module> wrapped_module(const M& module) {
 /// backward() throws std::runtime_error, with the names, for parameters without a gradient unless
 /// find_unused_parameters is set. It also throws, before it starts a collective, for create_graph
 /// and inside another backward pass. Both work under no_sync(). autograd::grad() returns the
-/// gradients of this rank. A parameter that is frozen or thawed counts from the next forward pass;
-/// do so on all ranks. After an exception, gradients have no defined value: call zero_grad().
+/// gradients of this rank. Every rank must call backward() equally often, each time for a loss that
+/// reaches a parameter: the other ranks wait for it. A parameter that is frozen or thawed counts
+/// from the next forward pass; do so on all ranks. After an exception, gradients have no defined
+/// value: call zero_grad().
 template <class M>
 class DataParallel : public detail::ParallelModule {
  public:

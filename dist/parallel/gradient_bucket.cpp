@@ -85,8 +85,8 @@ bool GradientBucket::is_held(const Parameter& parameter) const {
   const std::shared_ptr<Storage>& storage = parameter.view.storage();
   const bool is_grad = storage_of(parameter.tensor.grad()) == storage.get();
   const bool is_held = storage.use_count() > (is_grad ? 2 : 1);
-  // Another thread may have dropped the last other reference: releasing one more synchronises with
-  // it, so that its reads happen before our writes.
+  // The last other reference may have ended on a different thread. Releasing one here synchronises
+  // with it, so that its reads happen before our writes.
   static_cast<void>(std::shared_ptr<Storage>(storage));
   return is_held;
 }

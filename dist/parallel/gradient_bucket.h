@@ -54,7 +54,7 @@ class GradientBucket {
  private:
   struct Parameter {
     Tensor tensor;
-    std::int64_t offset;  // of its gradient in the flat array
+    std::int64_t offset;  // elements before its gradient in the flat array
     Array view = {};      // has a Storage, and so a version, of its own
     bool is_placed = false;
   };

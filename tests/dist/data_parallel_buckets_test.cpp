@@ -75,17 +75,23 @@ TEST(GradientBuckets, FollowTheReverseOrderAndNeverMixDtypes) {
 }
 
 TEST(GradientBuckets, StartTheirCollectivesWhileBackwardRuns) {
-  const auto all = record(2, [] { return make_net(); }, {.bucket_bytes = 1},
-                          [](auto& model, Events& events, Communicator& c) {
-                            const Tensor first = model.parameters()[0];
-                            first.register_hook([&](const Tensor&) { events.push_back("first"); });
-                            sum(model(Batch::make().part(c).x)).backward();
-                            events.push_back("end");
-                          });
+  const auto all = record(
+      2, [] { return make_net(); }, {.bucket_bytes = 1},
+      [](auto& model, Events& events, Communicator& c) {
+        const Tensor first = model.parameters()[0];
+        first.register_hook([&](const Tensor&) { events.push_back("first"); });
+        sum(model(Batch::make().part(c).x)).backward();
+        events.push_back("end");
+      });
   // Biases of 3, 20 and 20 elements, padded to 64 bytes; weights of 60, 400 and 120.
-  const Events expected{"all_reduce 16 float32",  "all_reduce 64 float32", "all_reduce 32 float32",
-                        "all_reduce 400 float32", "first",                 "all_reduce 32 float32",
-                        "all_reduce 128 float32", "end"};
+  const Events expected{"all_reduce 16 float32",
+                        "all_reduce 64 float32",
+                        "all_reduce 32 float32",
+                        "all_reduce 400 float32",
+                        "first",
+                        "all_reduce 32 float32",
+                        "all_reduce 128 float32",
+                        "end"};
   for (Events events : all) {
     const auto position = std::find(events.begin(), events.end(), "first") - events.begin();
     EXPECT_GE(position, 4) << "collectives before the last gradient";
@@ -114,14 +120,15 @@ struct Either : nn::Callable<Either> {
 
 TEST(GradientBuckets, HaveOneOrderOnRanksWhoseGradientsHaveAnother) {
   for (int repeat = 0; repeat < 20; ++repeat) {
-    const auto all = record(3, [] { return Either(); }, {.bucket_bytes = 1},
-                            [](auto& model, Events& events, Communicator& c) {
-                              model(c.rank() == 1, c.rank() + 1).backward();
-                              for (const Tensor& gradient : gradients_of(model)) {
-                                EXPECT_EQ(gradient[99].item(), 2);
-                              }
-                              EXPECT_EQ(events.size(), 3);
-                            });
+    const auto all = record(
+        3, [] { return Either(); }, {.bucket_bytes = 1},
+        [](auto& model, Events& events, Communicator& c) {
+          model(c.rank() == 1, c.rank() + 1).backward();
+          for (const Tensor& gradient : gradients_of(model)) {
+            EXPECT_EQ(gradient[99].item(), 2);
+          }
+          EXPECT_EQ(events.size(), 3);
+        });
     EXPECT_EQ(all[1], all[0]);
     EXPECT_EQ(all[2], all[0]);
     EXPECT_EQ(all[0][0], "all_reduce 304 float32");
@@ -129,60 +136,68 @@ TEST(GradientBuckets, HaveOneOrderOnRanksWhoseGradientsHaveAnother) {
 }
 
 TEST(GradientBuckets, KeepTheirMemoryFromStepToStep) {
-  record(2, [] { return make_net(); }, {}, [](auto& model, Events&, Communicator& c) {
-    const Batch part = Batch::make().part(c);
-    optim::Adam optimizer(model.parameters(), {.lr = 1e-3});
-    amp::GradScaler scaler;
-    std::vector<const std::byte*> first;
-    for (int step = 0; step < 6; ++step) {
-      optimizer.zero_grad(step % 3 != 1);
-      scaler.scale(mse_loss(model(part.x), part.y)).backward();
-      std::vector<const std::byte*> now;
-      for (const Tensor& gradient : gradients_of(model)) now.push_back(gradient.array().data());
-      if (step == 0) first = now;
-      EXPECT_EQ(now, first) << "step " << step;
-      nn::utils::clip_grad_norm_(model.parameters(), 1e6, 2, false,
-                                 nn::utils::ScaledGradients::allow);
-      scaler.step(optimizer);
-      scaler.update();
-    }
-    // All in one flat array, in the reverse order, 64 bytes aligned.
-    EXPECT_EQ(first[4], first[5] + 64);
-    EXPECT_EQ(first[3], first[4] + 256);
-  });
+  record(
+      2, [] { return make_net(); }, {},
+      [](auto& model, Events&, Communicator& c) {
+        const Batch part = Batch::make().part(c);
+        optim::Adam optimizer(model.parameters(), {.lr = 1e-3});
+        amp::GradScaler scaler;
+        std::vector<const std::byte*> first;
+        for (int step = 0; step < 6; ++step) {
+          optimizer.zero_grad(step % 3 != 1);
+          scaler.scale(mse_loss(model(part.x), part.y)).backward();
+          std::vector<const std::byte*> now;
+          for (const Tensor& gradient : gradients_of(model)) now.push_back(gradient.array().data());
+          if (step == 0) first = now;
+          EXPECT_EQ(now, first) << "step " << step;
+          nn::utils::clip_grad_norm_(model.parameters(), 1e6, 2, false,
+                                     nn::utils::ScaledGradients::allow);
+          scaler.step(optimizer);
+          scaler.update();
+        }
+        // All in one flat array, in the reverse order, 64 bytes aligned.
+        EXPECT_EQ(first[4], first[5] + 64);
+        EXPECT_EQ(first[3], first[4] + 256);
+      });
 }
 
 TEST(GradientBuckets, CopyAGradientThatTheUserHasReplaced) {
-  record(2, [] { return Either(); }, {}, [](auto& model, Events&, Communicator& c) {
-    const Tensor& a = model.module().a;
-    model(true, c.rank() + 1).backward();
-    a.set_grad(full({100}, 10.0 * c.rank()));
-    model(true, c.rank() + 1).backward();
-    EXPECT_EQ(a.grad()[0].item(), 1.5 + 5);
-    EXPECT_EQ(model.module().b.grad()[0].item(), 1.5 + 1.5);
-  });
+  record(
+      2, [] { return Either(); }, {},
+      [](auto& model, Events&, Communicator& c) {
+        const Tensor& a = model.module().a;
+        model(true, c.rank() + 1).backward();
+        a.set_grad(full({100}, 10.0 * c.rank()));
+        model(true, c.rank() + 1).backward();
+        EXPECT_EQ(a.grad()[0].item(), 1.5 + 5);
+        EXPECT_EQ(model.module().b.grad()[0].item(), 1.5 + 1.5);
+      });
 }
 
 TEST(GradientBuckets, LeaveAGradientThatIsHeldItsValues) {
-  record(2, [] { return Either(); }, {}, [](auto& model, Events&, Communicator& c) {
-    model(true, c.rank() + 1).backward();
-    const Tensor held = model.module().a.grad();
-    model.zero_grad();
-    model(true, 10 * (c.rank() + 1)).backward();
-    EXPECT_EQ(held[0].item(), 1.5);
-    EXPECT_EQ(model.module().a.grad()[0].item(), 15);
-    EXPECT_EQ(model.module().b.grad()[0].item(), 15);
-  });
+  record(
+      2, [] { return Either(); }, {},
+      [](auto& model, Events&, Communicator& c) {
+        model(true, c.rank() + 1).backward();
+        const Tensor held = model.module().a.grad();
+        model.zero_grad();
+        model(true, 10 * (c.rank() + 1)).backward();
+        EXPECT_EQ(held[0].item(), 1.5);
+        EXPECT_EQ(model.module().a.grad()[0].item(), 15);
+        EXPECT_EQ(model.module().b.grad()[0].item(), 15);
+      });
 }
 
 TEST(GradientBuckets, HaveAScaleIdForEachGradient) {
-  record(1, [] { return make_net(); }, {}, [](auto& model, Events&, Communicator& c) {
-    amp::GradScaler scaler;
-    scaler.scale(sum(model(Batch::make().part(c).x))).backward();
-    for (const Tensor& parameter : model.parameters()) {
-      EXPECT_THROW(nn::utils::clip_grad_norm_({parameter}, 1), std::runtime_error);
-    }
-  });
+  record(
+      1, [] { return make_net(); }, {},
+      [](auto& model, Events&, Communicator& c) {
+        amp::GradScaler scaler;
+        scaler.scale(sum(model(Batch::make().part(c).x))).backward();
+        for (const Tensor& parameter : model.parameters()) {
+          EXPECT_THROW(nn::utils::clip_grad_norm_({parameter}, 1), std::runtime_error);
+        }
+      });
 }
 
 TEST(GradientBuckets, TravelInTheGradientDtype) {
@@ -205,16 +220,17 @@ TEST(GradientBuckets, TravelInTheGradientDtype) {
 }
 
 TEST(GradientBuckets, AreInfiniteOnEveryRankWhenOneOverflowsOnTheWay) {
-  record(3, [] { return Either(); }, {.gradient_dtype = kFloat16},
-         [](auto& model, Events&, Communicator& c) {
-           optim::SGD optimizer(model.parameters(), {.lr = 1});
-           amp::GradScaler scaler({.init_scale = 1024});
-           scaler.scale(model(true, c.rank() == 1 ? 100 : 1)).backward();
-           EXPECT_EQ(model.module().a.grad()[0].item(), std::numeric_limits<double>::infinity());
-           EXPECT_TRUE(scaler.step(optimizer).skipped());
-           scaler.update();
-           EXPECT_EQ(scaler.get_scale(), 512);
-         });
+  record(
+      3, [] { return Either(); }, {.gradient_dtype = kFloat16},
+      [](auto& model, Events&, Communicator& c) {
+        optim::SGD optimizer(model.parameters(), {.lr = 1});
+        amp::GradScaler scaler({.init_scale = 1024});
+        scaler.scale(model(true, c.rank() == 1 ? 100 : 1)).backward();
+        EXPECT_EQ(model.module().a.grad()[0].item(), std::numeric_limits<double>::infinity());
+        EXPECT_TRUE(scaler.step(optimizer).skipped());
+        scaler.update();
+        EXPECT_EQ(scaler.get_scale(), 512);
+      });
 }
 
 TEST(GradientBuckets, Hold16BitAndDoubleGradientsInTheirDtype) {
@@ -224,86 +240,92 @@ TEST(GradientBuckets, Hold16BitAndDoubleGradientsInTheirDtype) {
       module.to(dtype);
       return module;
     };
-    record(2, make, {.gradient_dtype = kBFloat16}, [&](auto& model, Events& events, Communicator& c) {
-      model(true, c.rank() + 1).backward();
-      EXPECT_EQ(model.module().a.grad().dtype(), dtype);
-      EXPECT_EQ(model.module().a.grad()[0].item(), 1.5);
-      EXPECT_NE(events[0].find(name(dtype)), std::string::npos);
-    });
+    record(2, make, {.gradient_dtype = kBFloat16},
+           [&](auto& model, Events& events, Communicator& c) {
+             model(true, c.rank() + 1).backward();
+             EXPECT_EQ(model.module().a.grad().dtype(), dtype);
+             EXPECT_EQ(model.module().a.grad()[0].item(), 1.5);
+             EXPECT_NE(events[0].find(name(dtype)), std::string::npos);
+           });
   }
 }
 
 TEST(GradientBuckets, FollowParametersThatAreFrozenThawedOrConverted) {
-  record(2, [] { return Either(); }, {}, [](auto& model, Events& events, Communicator& c) {
-    const Either& module = model.module();
-    const Tensor loss = model(true, c.rank() + 1);
-    module.b.requires_grad_(false);
-    loss.backward();  // frozen since the forward pass
-    EXPECT_FALSE(module.b.grad().defined());
-    EXPECT_EQ(module.a.grad()[0].item(), 1.5);
-    model.zero_grad();
-    events.clear();
-    model(true, c.rank() + 1).backward();
-    EXPECT_EQ(events, Events{"all_reduce 416 float32"});
-    EXPECT_EQ(module.c.grad()[0].item(), 1.5);
-    module.b.requires_grad_(true);
-    model.zero_grad();
-    model(true, c.rank() + 1).backward();
-    EXPECT_EQ(module.b.grad()[0].item(), 1.5);
-    model.to(kFloat64);
-    model.zero_grad();
-    events.clear();
-    model(true, c.rank() + 1).backward();
-    EXPECT_EQ(module.b.grad()[0].item(), 1.5);
-    EXPECT_EQ(events, Events{"all_reduce 608 float64"});
-    model.register_parameter("d", full({1}, 1.0));
-    EXPECT_NE(message_of([&] { model(true, 1); }).find("make a new DataParallel after changing"),
-              std::string::npos);
-  });
+  record(
+      2, [] { return Either(); }, {},
+      [](auto& model, Events& events, Communicator& c) {
+        const Either& module = model.module();
+        const Tensor loss = model(true, c.rank() + 1);
+        module.b.requires_grad_(false);
+        loss.backward();  // frozen since the forward pass
+        EXPECT_FALSE(module.b.grad().defined());
+        EXPECT_EQ(module.a.grad()[0].item(), 1.5);
+        model.zero_grad();
+        events.clear();
+        model(true, c.rank() + 1).backward();
+        EXPECT_EQ(events, Events{"all_reduce 416 float32"});
+        EXPECT_EQ(module.c.grad()[0].item(), 1.5);
+        module.b.requires_grad_(true);
+        model.zero_grad();
+        model(true, c.rank() + 1).backward();
+        EXPECT_EQ(module.b.grad()[0].item(), 1.5);
+        model.to(kFloat64);
+        model.zero_grad();
+        events.clear();
+        model(true, c.rank() + 1).backward();
+        EXPECT_EQ(module.b.grad()[0].item(), 1.5);
+        EXPECT_EQ(events, Events{"all_reduce 608 float64"});
+        model.register_parameter("d", full({1}, 1.0));
+        EXPECT_NE(
+            message_of([&] { model(true, 1); }).find("make a new DataParallel after changing"),
+            std::string::npos);
+      });
 }
 
 TEST(GradientBuckets, BroadcastBuffersInTrainingModeOnly) {
   const auto make = [] { return nn::BatchNorm1d(3); };
   for (const bool is_on : {true, false}) {
-    record(2, make, {.broadcast_buffers = is_on}, [&](auto& model, Events& events, Communicator& c) {
-      const auto forward = [&] { return model(full({2, 3}, c.rank() + 1.0)); };
-      const auto first = [&] { return model.buffers()[0][0].item(); };  // running mean
-      sum(forward()).backward();
-      EXPECT_NEAR(first(), 0.1 * (c.rank() + 1), 1e-6) << "rank " << c.rank();
-      model.eval();
-      events.clear();
-      forward();
-      EXPECT_EQ(events, Events());
-      model.train();
-      {
-        const NoSync guard = model.no_sync();
-        forward();
-        EXPECT_EQ(events, Events());
-      }
-      const double own = 0.1 * (c.rank() + 1), second = own * 0.9 + own;
-      EXPECT_NEAR(first(), second, 1e-6);
-      forward();
-      EXPECT_EQ(events.size(), is_on ? 2 : 0) << "float32 and int64";
-      EXPECT_NEAR(first(), 0.9 * (is_on ? 0.1 * 1.9 : second) + own, 1e-6);
-    });
+    record(2, make, {.broadcast_buffers = is_on},
+           [&](auto& model, Events& events, Communicator& c) {
+             const auto forward = [&] { return model(full({2, 3}, c.rank() + 1.0)); };
+             const auto first = [&] { return model.buffers()[0][0].item(); };  // running mean
+             sum(forward()).backward();
+             EXPECT_NEAR(first(), 0.1 * (c.rank() + 1), 1e-6) << "rank " << c.rank();
+             model.eval();
+             events.clear();
+             forward();
+             EXPECT_EQ(events, Events());
+             model.train();
+             {
+               const NoSync guard = model.no_sync();
+               forward();
+               EXPECT_EQ(events, Events());
+             }
+             const double own = 0.1 * (c.rank() + 1), second = own * 0.9 + own;
+             EXPECT_NEAR(first(), second, 1e-6);
+             forward();
+             EXPECT_EQ(events.size(), is_on ? 2 : 0) << "float32 and int64";
+             EXPECT_NEAR(first(), 0.9 * (is_on ? 0.1 * 1.9 : second) + own, 1e-6);
+           });
   }
 }
 
 TEST(GradientBuckets, WorkAgainAfterAPassThatThrew) {
-  record(2, [] { return make_net(); }, {.bucket_bytes = 1},
-         [](auto& model, Events&, Communicator& c) {
-           const Batch part = Batch::make().part(c);
-           HookHandle bad = model.parameters()[1].register_hook(
-               [](const Tensor&) { throw std::runtime_error("from a hook"); });
-           EXPECT_EQ(message_of([&] { sum(model(part.x)).backward(); }), "from a hook");
-           bad.remove();
-           model.zero_grad();
-           mse_loss(model(part.x), part.y).backward();
-           const auto got = values_of(gradients_of(model));
-           model.zero_grad();
-           mse_loss(model(part.x), part.y).backward();
-           EXPECT_EQ(values_of(gradients_of(model)), got);
-         });
+  record(
+      2, [] { return make_net(); }, {.bucket_bytes = 1},
+      [](auto& model, Events&, Communicator& c) {
+        const Batch part = Batch::make().part(c);
+        HookHandle bad = model.parameters()[1].register_hook(
+            [](const Tensor&) { throw std::runtime_error("from a hook"); });
+        EXPECT_EQ(message_of([&] { sum(model(part.x)).backward(); }), "from a hook");
+        bad.remove();
+        model.zero_grad();
+        mse_loss(model(part.x), part.y).backward();
+        const auto got = values_of(gradients_of(model));
+        model.zero_grad();
+        mse_loss(model(part.x), part.y).backward();
+        EXPECT_EQ(values_of(gradients_of(model)), got);
+      });
 }
 
 }  // namespace

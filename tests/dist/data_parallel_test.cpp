@@ -26,9 +26,7 @@ struct Branches : nn::Callable<Branches> {
 
 double factor_of(const Communicator& communicator) { return communicator.rank() + 1; }
 
-Tensor input_of(const Communicator& communicator) {
-  return full({4}, factor_of(communicator));
-}
+Tensor input_of(const Communicator& communicator) { return full({4}, factor_of(communicator)); }
 
 // (1 + 2 + ... + n) / n
 double average_factor(const Communicator& communicator) { return (communicator.size() + 1) / 2.0; }
@@ -36,31 +34,36 @@ double average_factor(const Communicator& communicator) { return (communicator.s
 // Runs f(communicator, model) on two ranks.
 template <class M, class F>
 void on_two(const F& f, const DataParallelOptions& options = {}) {
-  on_models(2, [] { return M(); }, [&](Communicator& c, const M& module) {
-    DataParallel<M> model(module, shared(c), options);
-    f(c, model);
-    return 0;
-  });
+  on_models(
+      2, [] { return M(); },
+      [&](Communicator& c, const M& module) {
+        DataParallel<M> model(module, shared(c), options);
+        f(c, model);
+        return 0;
+      });
 }
 
 TEST(DataParallel, IsAHandleOfTheModule) {
-  on_models(2, [] { return make_net(); }, [](Communicator& c, const nn::Sequential& net) {
-    const DataParallel model(net, shared(c));
-    EXPECT_TRUE(model.is_same(net));
-    EXPECT_TRUE(model.module().is_same(net));
-    EXPECT_EQ(model.state_dict()[0].key(), "0.weight");
-    return 0;
-  });
+  on_models(
+      2, [] { return make_net(); },
+      [](Communicator& c, const nn::Sequential& net) {
+        const DataParallel model(net, shared(c));
+        EXPECT_TRUE(model.is_same(net));
+        EXPECT_TRUE(model.module().is_same(net));
+        EXPECT_EQ(model.state_dict()[0].key(), "0.weight");
+        return 0;
+      });
 }
 
 TEST(DataParallel, AcceptsSharedPointers) {
-  on_models(2, [] { return std::make_shared<Scale>(); },
-            [](Communicator& c, const std::shared_ptr<Scale>& module) {
-              const DataParallel model(module, shared(c));
-              model(input_of(c)).backward();
-              EXPECT_EQ(module->w.grad()[3].item(), 1.5);
-              return 0;
-            });
+  on_models(
+      2, [] { return std::make_shared<Scale>(); },
+      [](Communicator& c, const std::shared_ptr<Scale>& module) {
+        const DataParallel model(module, shared(c));
+        model(input_of(c)).backward();
+        EXPECT_EQ(module->w.grad()[3].item(), 1.5);
+        return 0;
+      });
 }
 
 TEST(DataParallel, BeginsWithTheParametersAndBuffersOfRank0) {
@@ -70,8 +73,8 @@ TEST(DataParallel, BeginsWithTheParametersAndBuffersOfRank0) {
     const auto after = on_models(3, make, [&](Communicator& c, const nn::Sequential& net) {
       const auto r = static_cast<std::size_t>(c.rank());
       net.buffers()[0].fill_(c.rank());
-      net.parameters()[0].array().copy_(net.parameters()[0].array().clone().transpose(0, 1)
-                                            .reshape({4, 3}));
+      net.parameters()[0].array().copy_(
+          net.parameters()[0].array().clone().transpose(0, 1).reshape({4, 3}));
       before[r] = values_of(net.parameters());
       const DataParallel model(net, shared(c), {.bucket_bytes = bytes});
       EXPECT_EQ(net.buffers()[0][0].item(), 0);
@@ -108,8 +111,9 @@ TEST(DataParallel, NamesTheFirstDifferenceBetweenRanks) {
   EXPECT_NE(error_with([](int rank) {
               return rank == 1 ? nn::Sequential(nn::Linear(2, 3), nn::Linear(3, 1))
                                : nn::Sequential(nn::Linear(2, 3));
-            }).find("got parameter 1.weight [1, 3] float32 that requires grad on rank 1, where "
-                    "rank 0 has nothing"),
+            })
+                .find("got parameter 1.weight [1, 3] float32 that requires grad on rank 1, where "
+                      "rank 0 has nothing"),
             std::string::npos);
 }
 
@@ -118,17 +122,17 @@ TEST(DataParallel, RefusesBadOptionsAndASecondOwner) {
     const Scale module;
     EXPECT_EQ(message_of([&] { const DataParallel m(module, shared(c), {.bucket_bytes = 0}); }),
               "DataParallel: expected bucket_bytes > 0, got 0");
-    EXPECT_EQ(message_of([&] {
-                const DataParallel m(module, shared(c), {.gradient_dtype = kFloat32});
-              }),
-              "DataParallel: expected a gradient_dtype of float16 or bfloat16, got float32");
+    EXPECT_EQ(
+        message_of([&] { const DataParallel m(module, shared(c), {.gradient_dtype = kFloat32}); }),
+        "DataParallel: expected a gradient_dtype of float16 or bfloat16, got float32");
     EXPECT_EQ(message_of([&] { const DataParallel m(module, nullptr); }),
               "DataParallel: expected a communicator, got nullptr");
     {
       const DataParallel first(module, shared(c));
-      EXPECT_EQ(message_of([&] { const DataParallel m(module, shared(c)); }),
-                "DataParallel: expected parameters that no other DataParallel has, got 'w'; destroy "
-                "the other one");
+      EXPECT_EQ(
+          message_of([&] { const DataParallel m(module, shared(c)); }),
+          "DataParallel: expected parameters that no other DataParallel has, got 'w'; destroy "
+          "the other one");
     }
     const DataParallel after(module, shared(c));
   });
@@ -210,8 +214,9 @@ TEST(DataParallel, RefusesCreateGraphAndNestedPasses) {
       const EnableGradGuard recording;
       model(input_of(c)).backward();
     });
-    EXPECT_NE(message_of<std::runtime_error>([&] { sum(x * 2).backward(); })
-                  .find("got one from a pass inside it"),
+    EXPECT_NE(message_of<std::runtime_error>([&] {
+                sum(x * 2).backward();
+              }).find("got one from a pass inside it"),
               std::string::npos);
     model.zero_grad();
     model(input_of(c)).backward();
@@ -262,11 +267,13 @@ TEST(DataParallel, AveragesSharedParametersInCheckpointsOnce) {
     module(full({2, 4}, r + 0.5)).backward();
     own.push_back(values_of(gradients_of(module)));
   }
-  const auto got = on_models(2, [] { return Shared(); }, [](Communicator& c, const Shared& shared_net) {
-    const DataParallel model(shared_net, shared(c), {.bucket_bytes = 1});
-    model(full({2, 4}, c.rank() + 0.5)).backward();
-    return values_of(gradients_of(model));
-  });
+  const auto got = on_models(
+      2, [] { return Shared(); },
+      [](Communicator& c, const Shared& shared_net) {
+        const DataParallel model(shared_net, shared(c), {.bucket_bytes = 1});
+        model(full({2, 4}, c.rank() + 0.5)).backward();
+        return values_of(gradients_of(model));
+      });
   EXPECT_EQ(got[0], got[1]);
   for (std::size_t i = 0; i < own[0].size(); ++i) {
     EXPECT_FLOAT_EQ(static_cast<float>(got[0][i]), static_cast<float>((own[0][i] + own[1][i]) / 2));

@@ -38,9 +38,8 @@ TEST(PostAccumulateHooks, RunWhileThePassGoesOn) {
   const Tensor first = leaf(1), second = leaf(2), last = leaf(3), plain = leaf(4);
   std::vector<std::string> order;
   const auto note = [&](const Tensor& x, const std::string& name) {
-    return register_post_accumulate_grad_hook(x, [&order, name](const Tensor&) {
-      order.push_back(name);
-    });
+    return register_post_accumulate_grad_hook(
+        x, [&order, name](const Tensor&) { order.push_back(name); });
   };
   auto a = note(first, "first"), b = note(second, "second"), c = note(last, "last");
   const Tensor hidden = exp(first * plain);
@@ -59,7 +58,7 @@ TEST(PostAccumulateHooks, WaitForALeafThatIsUsedAgainInAnEarlierLayer) {
   int calls = 0;
   auto handle = register_post_accumulate_grad_hook(w, [&](const Tensor& x) {
     ++calls;
-    EXPECT_EQ(x.grad()[1].item(), 3 * 4);  // of w^3
+    EXPECT_EQ(x.grad()[1].item(), 3 * 4);  // the derivative of w^3
   });
   sum(w * (w * (w * 1))).backward();
   EXPECT_EQ(calls, 1);
