@@ -119,22 +119,22 @@ void GradScaler::unscale_(optim::Optimizer& optimizer) {
                              "one after {}; call update() at the end of each iteration",
                              stage == Stage::stepped ? "step()" : "unscale_()");
   }
-  optimizer.expect_step_allowed("unscale_");
+  detail::expect_step_allowed(optimizer, "unscale_", reduce_found_inf_ != nullptr);
   const std::vector<Tensor> gradients = detail::gradients_of(optimizer, "unscale_");
-  if (gradients.empty()) return;
+  if (gradients.empty() && !reduce_found_inf_) return;  // else other ranks wait for this one
   detail::refuse_float16(optimizer, "unscale_");
   detail::expect_scale(gradients, scale_id_, "unscale_");
   detail::warn_of_unscaled_loss(gradients, "unscale_", warned_of_unscaled_loss_);
   const std::vector<Tensor> known = detail::of_known_scale(gradients);
-  if (const auto pass =
-          may_defer() ? detail::defer_unscale(gradients, state_, options_) : nullptr) {
-    opt_states_.push_back({&optimizer, Stage::unscaled, {.found_inf = pass->found_inf()}, pass});
-  } else {
-    const detail::StepEntry entry = new_entry(optimizer);
+  const auto pass = may_defer() ? detail::defer_unscale(gradients, state_, options_) : nullptr;
+  const auto entry =
+      pass ? detail::StepEntry{.found_inf = pass->found_inf()} : new_entry(optimizer);
+  if (!pass) {
     detail::unscale(detail::arrays_of(gradients), state_.inv_scale, entry.found_inf, check());
-    opt_states_.push_back({&optimizer, Stage::unscaled, entry});
   }
   detail::mark_unscaled(known);
+  if (reduce_found_inf_) reduce_found_inf_(entry.found_inf);
+  opt_states_.push_back({&optimizer, Stage::unscaled, entry, pass});
 }
 
 StepOutcome GradScaler::step(optim::Optimizer& optimizer, const std::function<Tensor()>& closure) {
@@ -154,7 +154,7 @@ StepOutcome GradScaler::step(optim::Optimizer& optimizer, const std::function<Te
                              "call update() at the end of each iteration");
   }
   const bool unscaled = stage == Stage::unscaled;
-  optimizer.expect_step_allowed("step");
+  detail::expect_step_allowed(optimizer, "step", reduce_found_inf_ != nullptr);
   const std::vector<Tensor> gradients = detail::gradients_of(optimizer, "step");
   detail::expect_scale(gradients, unscaled ? detail::kUnscaled : scale_id_, "step");
   const std::vector<Tensor> known = detail::of_known_scale(gradients);
@@ -198,6 +198,7 @@ Array GradScaler::begin_step(const optim::Optimizer& optimizer,
   if (stage == Stage::ready) {
     const detail::StepEntry entry = new_entry(optimizer);
     detail::check_finite(detail::arrays_of(gradients), state_.inv_scale, entry.found_inf, check());
+    if (reduce_found_inf_) reduce_found_inf_(entry.found_inf);
     opt_states_.push_back({&optimizer, Stage::ready, entry});
   }
   OptState& state = *find_state(optimizer);

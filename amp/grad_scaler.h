@@ -187,6 +187,13 @@ class GradScaler {
   /// an older release, without losses, is accepted.
   void load_records(const std::map<std::string, Array>& saved);
 
+  /// For training on several ranks, as dist::synchronize() does: `reduce` gets each found_inf
+  /// (float32, 0-dim) after the gradients were checked and before a step reads it, and replaces it
+  /// by the maximum over ranks. unscale_() and step() then take their general path, not two passes.
+  void set_found_inf_reduction(std::function<void(const Array& found_inf)> reduce) {
+    reduce_found_inf_ = std::move(reduce);
+  }
+
   /// For wrappers that choose the scale of a loss, as AsyncGradScaler does: losses are multiplied
   /// and gradients divided by `scale` until update(), which starts from the scale that it made
   /// last.
@@ -240,6 +247,7 @@ class GradScaler {
   detail::ScaleId scale_id_ = detail::new_scale_id();
   std::vector<OptState> opt_states_;  // optimizers of this iteration
   bool warned_of_unscaled_loss_ = false;
+  std::function<void(const Array&)> reduce_found_inf_;  // null: one rank
 };
 
 }  // namespace halfgrad::amp

@@ -31,6 +31,16 @@ std::string describe(ScaleId got) {
 
 }  // namespace
 
+void expect_step_allowed(const optim::Optimizer& optimizer, const char* method,
+                         bool combines_ranks) {
+  optimizer.expect_step_allowed(method);
+  if (!optimizer.is_sharded() || combines_ranks) return;
+  fail<std::runtime_error>(method,
+                           "expected a scaler that combines found_inf over ranks, since each rank "
+                           "holds a part of the gradients; call dist::synchronize(scaler, "
+                           "communicator) once");
+}
+
 std::vector<Tensor> gradients_of(const optim::Optimizer& optimizer, const std::string& method) {
   std::vector<Tensor> gradients;
   for (const optim::ParamGroup& group : optimizer.param_groups()) {

@@ -10,6 +10,11 @@
 /// only what the host knows: dtypes, strides and scale ids.
 namespace halfgrad::detail {
 
+/// Throws if a guard of the optimizer refuses the step, and std::runtime_error for a rank's part of
+/// the parameters unless found_inf is combined over ranks.
+void expect_step_allowed(const optim::Optimizer& optimizer, const char* method,
+                         bool combines_ranks);
+
 /// The optimizer's gradients. Throws std::invalid_argument for any that cannot be changed in place.
 std::vector<Tensor> gradients_of(const optim::Optimizer& optimizer, const std::string& method);
 

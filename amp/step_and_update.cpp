@@ -42,14 +42,15 @@ bool fit_two_passes(const optim::Optimizer& optimizer, Device device, bool takes
 
 }  // namespace
 
-// A history needs more figures of the gradients, and check_after_unscale another check. Passes that
-// wait on different streams would write the scaler's memory at once.
+// A history needs more figures of the gradients, check_after_unscale another check, and several
+// ranks a found_inf before the scale is updated. Passes that wait on different streams would write
+// the scaler's memory at once.
 bool GradScaler::may_defer() const {
   const Stream now = current_stream(state_.scale.device());
   const auto is_here = [&](const OptState& other) {
     return other.pass == nullptr || other.pass->stream() == now;
   };
-  return !log_.enabled() && check() == detail::Check::scaled &&
+  return !log_.enabled() && !reduce_found_inf_ && check() == detail::Check::scaled &&
          std::all_of(opt_states_.begin(), opt_states_.end(), is_here);
 }
 
@@ -109,7 +110,7 @@ StepOutcome GradScaler::step_and_update(optim::Optimizer& optimizer, const StepO
   }
   if (options_.enabled) {
     expect_scaled_loss("step_and_update");
-    optimizer.expect_step_allowed("step_and_update");
+    detail::expect_step_allowed(optimizer, "step_and_update", reduce_found_inf_ != nullptr);
     if (opt_states_.empty() && takes_two_passes(optimizer, Accepted::all)) {
       const std::vector<Tensor> gradients = detail::gradients_of(optimizer, "step_and_update");
       detail::expect_scale(gradients, scale_id_, "step_and_update");

@@ -71,7 +71,7 @@ std::string fate(const StepReport& report, const ParameterNames& names) {
       text << " of " << report.nonfinite_parameters << " parameters";
     text << " inf or NaN, the first in " << names.first_bad(report);
   } else if (report.found_inf) {
-    text << ", unscaling would overflow";
+    text << ", unscaling would overflow, or another rank found an inf or NaN";
   } else {
     text << ", gradient norm " << report.grad_norm;
     if (report.clip_factor != 1) text << " times " << report.clip_factor << " by clipping";

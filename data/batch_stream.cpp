@@ -22,7 +22,8 @@ BatchStream::BatchStream(DataLoader loader) : loader_(at_its_start(std::move(loa
 
 Batch BatchStream::next() {
   if (at_) ++*at_;
-  if (!at_ || *at_ == std::default_sentinel) at_ = loader_.begin();
+  // An epoch that continues where less than a batch is left may have none.
+  while (!at_ || *at_ == std::default_sentinel) at_ = loader_.begin();
   return **at_;
 }
 
@@ -30,7 +31,17 @@ void BatchStream::seek(std::int64_t batches) {
   if (batches < 0) {
     halfgrad::detail::fail("seek", "expected 0 or more batches, got {}", batches);
   }
-  loader_.set_epoch(batches / loader_.size(), batches % loader_.size());
+  const std::int64_t epoch = batches / loader_.size();
+  loader_.set_epoch(epoch, batches % loader_.size());
+  start_ = loader_.position();
+  at_.reset();
+}
+
+LoaderPosition BatchStream::position() const { return at_ ? at_->position() : start_; }
+
+void BatchStream::seek(const LoaderPosition& position) {
+  loader_.set_position(position);
+  start_ = position;
   at_.reset();
 }
 

@@ -26,11 +26,18 @@ class BatchStream {
   /// Continues after the first `batches` batches. Throws std::invalid_argument if it is negative.
   void seek(std::int64_t batches);
 
+  /// The position after the last batch. A checkpoint that another number of ranks, or another
+  /// batch_size, may resume from needs it in place of the number of batches.
+  LoaderPosition position() const;
+  /// Continues there. Throws std::invalid_argument as DataLoader::set_position().
+  void seek(const LoaderPosition& position);
+
   /// Number of batches in an epoch.
   std::int64_t epoch_size() const { return loader_.size(); }
 
  private:
   DataLoader loader_;
+  LoaderPosition start_;                    ///< position after the last seek
   std::optional<DataLoader::Iterator> at_;  ///< the last batch returned; empty after a seek
 };
 

@@ -48,11 +48,6 @@ RandomKey batch_key(std::uint64_t seed, std::int64_t epoch, std::int64_t batch) 
   return {.seed = halfgrad::detail::join(word[0], word[1]), .stream = kBatchStream};
 }
 
-std::int64_t batch_count(std::int64_t size, const DataLoaderArguments& options) {
-  const std::int64_t whole = size / options.batch_size;
-  return options.drop_last || size % options.batch_size == 0 ? whole : whole + 1;
-}
-
 std::unique_ptr<CastRule> copy_of(const CastRule* rule) {
   return rule != nullptr ? rule->copy() : nullptr;
 }
@@ -70,19 +65,62 @@ class DefaultDeviceScope {
 
 }  // namespace
 
+/// Cuts the samples of an epoch into batches.
+class EpochBatches {
+ public:
+  EpochBatches(std::int64_t size, const DataLoaderArguments& options)
+      : size_(size), options_(options) {}
+
+  /// Samples that all ranks take at `position`: a global batch, or the rest; 0 at the end.
+  std::int64_t taken_at(std::int64_t position) const {
+    const std::int64_t rest = size_ - position;
+    if (rest >= global()) return global();
+    return options_.drop_last ? 0 : rest;
+  }
+  /// Number of batches of each rank, from `position` on.
+  std::int64_t count_from(std::int64_t position) const {
+    const std::int64_t rest = size_ - position, whole = rest / global();
+    return options_.drop_last || rest % global() == 0 ? whole : whole + 1;
+  }
+  /// The position of the batch with this index.
+  std::int64_t position_of(std::int64_t batch) const {
+    return batch > size_ / global() ? size_ : std::min(batch * global(), size_);
+  }
+  /// This rank's part of the batch at `position` is [first, first + count) of the epoch's order,
+  /// continued by its beginning.
+  struct Part {
+    std::int64_t first, count;
+  };
+  Part part_at(std::int64_t position) const {
+    const std::int64_t ranks = options_.num_replicas;
+    const std::int64_t count = (taken_at(position) + ranks - 1) / ranks;
+    return {position + options_.rank * count, count};
+  }
+
+ private:
+  std::int64_t global() const {
+    // A huge batch_size, "all samples", must not overflow.
+    return std::min(options_.batch_size, size_ + 1) * options_.num_replicas;
+  }
+
+  std::int64_t size_;
+  DataLoaderArguments options_;
+};
+
 /// One pass over the data. The caller uses current() and advance(). With prefetching, a worker
 /// thread fills the queue `ready_`; its last entry is empty and means the end of the epoch or an
 /// exception.
 class Epoch {
  public:
   Epoch(std::shared_ptr<const BatchSource> source, const DataLoaderArguments& options,
-        std::int64_t epoch, std::int64_t first_batch)
+        const LoaderPosition& start)
       : source_(std::move(source)),
         options_(options),
-        epoch_(epoch),
-        order_(sample_order(source_->size, options, epoch)),
-        batches_(batch_count(source_->size, options)),
-        batch_(first_batch),
+        epoch_(start.epoch),
+        order_(sample_order(source_->size, options, start.epoch)),
+        batches_(source_->size, options),
+        next_(start.samples),
+        taken_(start.samples),
         rule_(copy_of(halfgrad::detail::cast_rule)) {
     if (options_.prefetch > 0) worker_ = std::thread([this] { work(); });
     try {
@@ -101,26 +139,35 @@ class Epoch {
   void advance() {
     current_.reset();  // frees its memory for the batch being prepared
     current_ = options_.prefetch > 0 ? take() : next();
+    if (current_) taken_ += batches_.taken_at(taken_);
+  }
+
+  LoaderPosition position() const {
+    if (current_ && batches_.taken_at(taken_) > 0) return {epoch_, taken_};
+    return {epoch_ + 1, 0};
   }
 
  private:
   /// Prepares the next batch in order; returns nullopt at the end.
   std::optional<Batch> next() {
-    if (batch_ == batches_) return std::nullopt;
-    const std::int64_t batch = batch_++;
-    const auto rest = std::span(order_).subspan(batch * options_.batch_size);
+    const std::int64_t taken = batches_.taken_at(next_);
+    if (taken == 0) return std::nullopt;
+    const auto [first, count] = batches_.part_at(next_);
+    next_ += taken;
+    std::vector<std::int64_t> indices(count);
+    for (std::int64_t i = 0; i < count; ++i) indices[i] = order_[(first + i) % source_->size];
     const halfgrad::detail::ModesScope modes(modes_);
     const DefaultDeviceScope device(device_);
     const auto rule = copy_of(rule_.get());  // a copy, so its cache of casts ends with the batch
     const halfgrad::detail::CastRuleScope casts(rule.get());
     Generator generator;
+    const std::int64_t batch = options_.num_replicas == 1 ? first / options_.batch_size : first;
     generator.set_state(batch_key(options_.seed, epoch_, batch));
     const halfgrad::detail::GeneratorScope random(generator);
     try {
-      return source_->get_batch(
-          rest.first(std::min<std::size_t>(rest.size(), options_.batch_size)));
+      return source_->get_batch(indices);
     } catch (...) {
-      batch_ = batches_;
+      next_ = source_->size;
       throw;
     }
   }
@@ -172,8 +219,9 @@ class Epoch {
   const DataLoaderArguments options_;
   const std::int64_t epoch_;
   const std::vector<std::int64_t> order_;
-  const std::int64_t batches_;
-  std::int64_t batch_;  // index of the next batch
+  const EpochBatches batches_;
+  std::int64_t next_;   // position of the next batch to prepare
+  std::int64_t taken_;  // position after the current batch
   // Settings of the thread that started the epoch; next() may run in the worker thread.
   const halfgrad::detail::Modes modes_ = halfgrad::detail::modes;
   const Device device_ = get_default_device();
@@ -198,25 +246,38 @@ DataLoader::DataLoader(detail::BatchSource source, DataLoaderArguments options)
   };
   check("batch_size", options.batch_size, 1);
   check("prefetch", options.prefetch, 0);
+  if (options.rank < 0 || options.rank >= options.num_replicas) {
+    halfgrad::detail::fail("DataLoader", "expected a rank in [0, num_replicas), got {} of {}",
+                           options.rank, options.num_replicas);
+  }
 }
 
 std::vector<std::int64_t> DataLoader::order(std::int64_t epoch) const {
   return detail::sample_order(source_->size, options_, epoch);
 }
 
-std::int64_t DataLoader::size() const { return detail::batch_count(source_->size, options_); }
+std::int64_t DataLoader::size() const {
+  return detail::EpochBatches(source_->size, options_).count_from(0);
+}
 
 void DataLoader::set_epoch(std::int64_t epoch, std::int64_t first_batch) {
   if (first_batch < 0 || first_batch > size()) {
     halfgrad::detail::fail("set_epoch", "expected a batch in [0, {}], got {}", size(), first_batch);
   }
-  epoch_ = epoch;
-  first_batch_ = first_batch;
+  start_ = {epoch, detail::EpochBatches(source_->size, options_).position_of(first_batch)};
+}
+
+void DataLoader::set_position(const LoaderPosition& position) {
+  if (position.samples < 0 || position.samples > source_->size) {
+    halfgrad::detail::fail("set_position", "expected a sample in [0, {}], got {}", source_->size,
+                           position.samples);
+  }
+  start_ = position;
 }
 
 DataLoader::Iterator DataLoader::begin() {
-  return Iterator(
-      std::make_shared<detail::Epoch>(source_, options_, epoch_++, std::exchange(first_batch_, 0)));
+  const LoaderPosition start = std::exchange(start_, {start_.epoch + 1, 0});
+  return Iterator(std::make_shared<detail::Epoch>(source_, options_, start));
 }
 
 const Batch& DataLoader::Iterator::operator*() const { return *epoch_->current(); }
@@ -225,6 +286,8 @@ DataLoader::Iterator& DataLoader::Iterator::operator++() {
   epoch_->advance();
   return *this;
 }
+
+LoaderPosition DataLoader::Iterator::position() const { return epoch_->position(); }
 
 bool DataLoader::Iterator::at_end() const { return !epoch_->current(); }
 

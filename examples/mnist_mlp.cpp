@@ -11,6 +11,7 @@
 #include <halfgrad/programs/interrupt.h>
 #include <nlohmann/json.hpp>
 
+#include "mnist_mlp/distributed.h"
 #include "mnist_mlp/launches.h"
 #include "mnist_mlp/options.h"
 #include "mnist_mlp/tasks.h"
@@ -128,5 +129,8 @@ int run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return programs::run("mnist_mlp", [&] { return run(parse_options(argc, argv)); });
+  return programs::run("mnist_mlp", [&] {
+    const Options options = parse_options(argc, argv);
+    return options.distributed ? run_distributed(options) : run(options);
+  });
 }

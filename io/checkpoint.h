@@ -48,6 +48,10 @@ struct Checkpoint {
   /// options (NAME/group0.lr) and its counts (NAME/steps, NAME/skipped_steps).
   void write(const std::string& name, const optim::Optimizer& optimizer);
   void read(const std::string& name, optim::Optimizer& optimizer) const;
+  /// Stores the same from a state_dict(), with the name of the optimizer's class, and returns it.
+  void write(const std::string& name, const std::string& optimizer,
+             const optim::OptimizerState& state);
+  optim::OptimizerState optimizer_state(const std::string& name) const;
 
   /// Calls synchronize() first. Stores what an Optimizer stores, the float32 copies of the
   /// parameters (NAME/3.parameter) and the accumulated gradients (NAME/3.gradient,

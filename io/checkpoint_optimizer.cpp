@@ -81,8 +81,17 @@ Array take(optim::ParamState& state, const char* key) {
 }  // namespace
 
 void Checkpoint::write(const std::string& name, const optim::Optimizer& optimizer) {
-  write_text(name, optimizer.name());
-  write_state(*this, name, optimizer.state_dict());
+  write(name, optimizer.name(), optimizer.state_dict());
+}
+
+void Checkpoint::write(const std::string& name, const std::string& optimizer,
+                       const optim::OptimizerState& state) {
+  write_text(name, optimizer);
+  write_state(*this, name, state);
+}
+
+optim::OptimizerState Checkpoint::optimizer_state(const std::string& name) const {
+  return read_state(*this, name);
 }
 
 void Checkpoint::read(const std::string& name, optim::Optimizer& optimizer) const {

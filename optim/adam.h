@@ -41,6 +41,8 @@ class Adam : public Optimizer {
   Adam(std::vector<Tensor> params, std::floating_point auto lr)
       : Adam(std::move(params), AdamArguments{.lr = lr}) {}
 
+  bool is_elementwise() const override { return true; }
+
  protected:
   enum class Decay {
     into_gradient,  ///< g + weight_decay * p

@@ -9,6 +9,9 @@ namespace halfgrad::optim {
 /// The part that optimizers share whose update is one formula (formula_update.h): it knows of a
 /// parameter's step no more than the count.
 class FormulaOptimizer : public Optimizer {
+ public:
+  bool is_elementwise() const override { return true; }
+
  protected:
   using Optimizer::Optimizer;
 

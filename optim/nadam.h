@@ -43,6 +43,8 @@ class NAdam : public Optimizer {
   NAdam(std::vector<Tensor> params, std::floating_point auto lr)
       : NAdam(std::move(params), NAdamArguments{.lr = lr}) {}
 
+  bool is_elementwise() const override { return true; }
+
  private:
   void check_options(const ParamGroup& group) const override;
   std::vector<StateEntry> state_entries(const ParamGroup& group) const override;

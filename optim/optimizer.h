@@ -132,6 +132,14 @@ class Optimizer {
     step_guard_ = std::move(guard);
   }
 
+  /// True if the update of an element reads nothing of other elements, so that a rank can make it
+  /// for a part of a parameter.
+  virtual bool is_elementwise() const { return false; }
+  /// For a wrapper whose ranks hold parts of the parameters: a GradScaler then throws unless it
+  /// combines found_inf over ranks.
+  void set_sharded(bool is_sharded = true) { is_sharded_ = is_sharded; }
+  bool is_sharded() const { return is_sharded_; }
+
   /// Number of calls of step(), including those before a state_dict() that was loaded.
   std::int64_t steps() const { return steps_; }
   /// Number of steps that found_inf skipped: int64, 0-dim, on found_inf's device. Undefined before
@@ -234,6 +242,7 @@ class Optimizer {
   std::uint64_t next_hook_ = 0;
   std::function<void(const char*)> step_guard_;
   std::int64_t steps_ = 0;
+  bool is_sharded_ = false;
   Array skipped_steps_;
 };
 

@@ -36,6 +36,8 @@ class SGD : public Optimizer {
   SGD(std::vector<Tensor> params, std::floating_point auto lr)
       : SGD(std::move(params), SGDArguments{.lr = lr}) {}
 
+  bool is_elementwise() const override { return true; }
+
  private:
   void check_options(const ParamGroup& group) const override;
   std::vector<StateEntry> state_entries(const ParamGroup& group) const override;

@@ -48,7 +48,7 @@ std::string reason(const StepReport& report, const ParameterNames& names) {
     case ScaleCause::gradient_not_finite:
       return text + bad_elements(report, names);
     default:
-      return text + "unscaling would overflow";
+      return text + "unscaling would overflow, or another rank found an inf or NaN";
   }
 }
 

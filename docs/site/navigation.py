@@ -3,7 +3,7 @@
 SECTIONS = {
     "Learn": ["docs/mixed-precision.md", "docs/tour.md", "docs/glossary.md", "docs/loss-scalers.md",
               "docs/gemm_ladder.md", "docs/paper.md"],
-    "Use": ["docs/own_data.md", "docs/python.md", "docs/inspector.md", "docs/report.md", "docs/tracing.md",
+    "Use": ["docs/own_data.md", "docs/distributed.md", "docs/python.md", "docs/inspector.md", "docs/report.md", "docs/tracing.md",
             "docs/files.md", "docs/dtypes.md", "docs/packages.md", "docs/guards.md", "docs/eigen.md", "docs/differences.md",
          "docs/libtorch.md"],
     "Check kernels": ["docs/kernel_check.md", "docs/emulator.md", "docs/planted_bugs.md",

@@ -86,7 +86,7 @@ hg::nn::Sequential make_mlp(const std::vector<std::int64_t>& hidden) {
 
 }  // namespace
 
-std::vector<TrainingReport> run_digits(const Options& options, hg::RunReport* page) {
+Task digits_task(const Options& options, hg::RunReport* page) {
   const Digits digits = load(options.data);
   hg::data::Batch train_set = to_tensors(digits.train), test_set = to_tensors(digits.test);
   normalise(train_set, test_set);
@@ -94,10 +94,11 @@ std::vector<TrainingReport> run_digits(const Options& options, hg::RunReport* pa
   for (const std::int64_t size : options.hidden) sizes += "-" + std::to_string(size);
   const std::string title = fmt::format("{}-10, batch {}, {} {:g}, {} epochs", sizes, options.batch,
                                         options.optimizer, options.lr, options.epochs);
-  const Task task{
+  programs::print_wrapped(title + "\n\n");
+  return {
       .train = hg::data::TensorDataset(train_set.first, train_set.second),
       .test = test_set,
-      .make_model = [&] { return make_mlp(options.hidden); },
+      .make_model = [&options] { return make_mlp(options.hidden); },
       .loss = [](const auto& logits, const auto& y) { return hg::cross_entropy(logits, y); },
       .score = accuracy,
       .score_text =
@@ -121,8 +122,10 @@ std::vector<TrainingReport> run_digits(const Options& options, hg::RunReport* pa
       .traces = options.traces.get(),
       .graph = options.graph,
   };
-  programs::print_wrapped(title + "\n\n");
+}
 
+std::vector<TrainingReport> run_digits(const Options& options, hg::RunReport* page) {
+  const Task task = digits_task(options, page);
   std::vector<TrainingReport> reports;
   for (const Precision& precision : options.precisions)
     for (int i = 0; i < options.seeds && !programs::is_interrupted(); ++i)

@@ -77,9 +77,11 @@ Options parse_options(int argc, char** argv) {
         ->transform(programs::one_of(names, aliases))
         ->option_text(one_of(names, chosen));
   };
-  add_choice("--task", options.task, {"digits", "underflow", "all"}, "Task to train on");
-  add_choice("--precision", precision, precision_names(), "Precision to train in",
-             programs::precision_aliases());
+  CLI::Option* const task =
+      add_choice("--task", options.task, {"digits", "underflow", "all"}, "Task to train on");
+  CLI::Option* const chosen_precision =
+      add_choice("--precision", precision, precision_names(), "Precision to train in",
+                 programs::precision_aliases());
   add_choice("--device", device, {"auto", "cpu", "cuda"}, "Device to compute on");
   app.add_option("--threads", threads, "Threads on the CPU")
       ->check(CLI::Range(1, 1024))
@@ -95,9 +97,10 @@ Options parse_options(int argc, char** argv) {
          "First loss scale of fp16 and fp16-masters; recommended: the largest power of two that "
          "the gradients of the first batches allow")
       ->option_text("X|recommended [65536]");
-  app.add_option("--json", options.json, "Also write the results to this file")
-      ->check(checks::writable)
-      ->option_text("FILE");
+  CLI::Option* const json =
+      app.add_option("--json", options.json, "Also write the results to this file")
+          ->check(checks::writable)
+          ->option_text("FILE");
   const programs::TraceOptions traces(app);
   CLI::Option* const report =
       programs::add_report(app, options.report, "Also write a page with charts to this file");
@@ -148,10 +151,16 @@ Options parse_options(int argc, char** argv) {
       ->check(CLI::ExistingFile)
       ->option_text("FILE")
       ->group(digits);
-  app.add_flag(
-         "--graph", options.graph,
-         "Capture a whole step in a CUDA graph and replay it; gives the same results, also on "
-         "the CPU")
+  CLI::Option* const graph =
+      app.add_flag(
+             "--graph", options.graph,
+             "Capture a whole step in a CUDA graph and replay it; gives the same results, also on "
+             "the CPU")
+          ->group(digits);
+  app.add_flag("--distributed", options.distributed,
+               "Train on all ranks of mpirun, each with its part of every batch; in fp16 unless "
+               "--precision says otherwise")
+      ->excludes(graph, json, report)
       ->group(digits);
   app.add_option("--seeds", options.seeds, "Train with N seeds and report the means")
       ->check(CLI::Range(1, 1000))
@@ -160,6 +169,8 @@ Options parse_options(int argc, char** argv) {
 
   app.parse_or_exit(argc, argv, [&] {
     options.device = choose_device(device);
+    if (options.distributed && task->count() == 0) options.task = "digits";
+    if (options.distributed && chosen_precision->count() == 0) precision = "fp16";
     const bool is_one_training =
         options.task == "digits" && precision != "all" && options.seeds == 1;
     if (options.graph && traces.has_trace())
@@ -168,6 +179,13 @@ Options parse_options(int argc, char** argv) {
     if (!(options.save.empty() && options.resume.empty()) && !is_one_training)
       throw CLI::ValidationError(
           "--save and --resume: choose --task digits, one --precision and one seed");
+    if (options.distributed && !is_one_training)
+      throw CLI::ValidationError(
+          "--distributed: choose --task digits, one --precision and one seed");
+    if (options.distributed &&
+        (traces.has_trace() || traces.has_tensorboard() || options.init_scale))
+      throw CLI::ValidationError(
+          "--distributed: leave out --trace, --tensorboard and --init-scale");
     for (const Precision& known : kPrecisions)
       if (precision == known.name || precision == "all") options.precisions.push_back(known);
     if (options.init_scale && !options.scales_a_loss())

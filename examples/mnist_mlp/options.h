@@ -30,7 +30,8 @@ struct Options {
   halfgrad::Device device;
   std::filesystem::path save, resume;  ///< checkpoints of the digits task; empty: none
   std::int64_t save_every = std::numeric_limits<std::int64_t>::max();  ///< in steps
-  bool graph = false;  ///< replays a captured step, in the digits task
+  bool distributed = false;  ///< trains on all ranks of an MPI job, in the digits task
+  bool graph = false;        ///< replays a captured step, in the digits task
   std::uint64_t seed = 0;
   int seeds = 1;
   std::filesystem::path json;    ///< empty: none

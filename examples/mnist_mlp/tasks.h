@@ -7,6 +7,9 @@
 #include "options.h"
 #include "training.h"
 
+/// Loads the digits. `options` must outlive the task.
+Task digits_task(const Options& options, halfgrad::RunReport* page);
+
 /// Trains on handwritten digits in every requested precision. Records each step in `page`, unless
 /// it is nullptr.
 std::vector<TrainingReport> run_digits(const Options& options, halfgrad::RunReport* page);

@@ -1,23 +1,25 @@
 #include "trainer.h"
 
-namespace hg = halfgrad;
+#include <utility>
 
-namespace {
+namespace hg = halfgrad;
 
 /// Uses Adam's eps 1e-4 for fp16 weights without masters. Their moments m and v are fp16, too: v is
 /// zero if the squared gradient is below 2^-25, and m / (sqrt(v) + 1e-8) then overflows.
-std::unique_ptr<hg::optim::Optimizer> make_optimizer(const Task& task, const Precision& precision,
-                                                     const std::vector<hg::Tensor>& parameters) {
+std::unique_ptr<hg::optim::Optimizer> make_optimizer(
+    const Task& task, const Precision& precision, std::vector<hg::optim::ParamGroup> parameters) {
   const double eps = precision.weights == hg::kHalf && !precision.masters ? 1e-4 : 1e-8;
   if (task.optimizer == "sgd")
     return std::make_unique<hg::optim::SGD>(
-        parameters, hg::optim::SGDArguments{.lr = task.lr, .momentum = 0.9});
+        std::move(parameters), hg::optim::SGDArguments{.lr = task.lr, .momentum = 0.9});
   if (task.optimizer == "adamw")
-    return std::make_unique<hg::optim::AdamW>(parameters,
+    return std::make_unique<hg::optim::AdamW>(std::move(parameters),
                                               hg::optim::AdamWArguments{.lr = task.lr, .eps = eps});
-  return std::make_unique<hg::optim::Adam>(parameters,
+  return std::make_unique<hg::optim::Adam>(std::move(parameters),
                                            hg::optim::AdamArguments{.lr = task.lr, .eps = eps});
 }
+
+namespace {
 
 /// Number of steps of which the scaler keeps a report, for the page. A checkpoint would contain
 /// them and could be resumed with a page only, so a training that is saved keeps none.
@@ -35,7 +37,7 @@ Trainer::Trainer(const Task& task, const Precision& precision, double init_scale
           {.init_scale = init_scale, .enabled = precision.scales_loss, .history = history(task)}) {
   model_.to(task.device);
   model_.to(precision.weights);
-  optimizer_ = make_optimizer(task, precision, model_.parameters());
+  optimizer_ = make_optimizer(task, precision, {{.params = model_.parameters()}});
   if (precision.masters) masters_.emplace(*optimizer_);
 }
 

@@ -10,6 +10,11 @@
 
 #include "training.h"
 
+/// Makes the optimizer that the task names.
+std::unique_ptr<halfgrad::optim::Optimizer> make_optimizer(
+    const Task& task, const Precision& precision,
+    std::vector<halfgrad::optim::ParamGroup> parameters);
+
 /// Trains a model in one precision.
 class Trainer {
  public:

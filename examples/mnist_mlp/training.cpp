@@ -24,12 +24,6 @@ double fraction_of_differences(const std::vector<hg::Tensor>& a, const std::vect
   return differences / count;
 }
 
-/// The options that determine the bits of a training, except for the data.
-std::string settings(const Task& task, const Precision& precision, std::uint64_t seed) {
-  return fmt::format("--precision {} --batch {} --lr {} --optimizer {} --seed {}", precision.name,
-                     task.batch, task.lr, task.optimizer, seed);
-}
-
 /// Restores the trainer from a checkpoint, which must have fewer than `all_steps` steps. Returns
 /// its number of steps; 0 if there is no checkpoint.
 std::int64_t resume(const Task& task, const std::string& settings, std::int64_t all_steps,
@@ -80,6 +74,11 @@ double first_scale(const Task& task, const Precision& precision, std::uint64_t s
 }
 
 }  // namespace
+
+std::string settings(const Task& task, const Precision& precision, std::uint64_t seed) {
+  return fmt::format("--precision {} --batch {} --lr {} --optimizer {} --seed {}", precision.name,
+                     task.batch, task.lr, task.optimizer, seed);
+}
 
 TrainingReport train(const Task& task, const Precision& precision, std::uint64_t seed) {
   const double init_scale = first_scale(task, precision, seed);

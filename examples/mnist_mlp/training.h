@@ -69,5 +69,8 @@ struct TrainingReport {
   const EpochReport& last() const { return epochs.back(); }
 };
 
+/// The options that determine the bits of a training, except for the data.
+std::string settings(const Task& task, const Precision& precision, std::uint64_t seed);
+
 /// Trains a new model and tests it; prints its progress.
 TrainingReport train(const Task& task, const Precision& precision, std::uint64_t seed);

@@ -58,7 +58,9 @@ TEST(StepReport, Explanations) {
       {bad(1, 0),
        "step 3: skipped, 1 element inf or NaN, the first in parameter 0; the scale backs off from "
        "4 to 2"},
-      {bad(0, -1), "step 3: skipped, unscaling would overflow; the scale backs off from 4 to 2"},
+      {bad(0, -1),
+       "step 3: skipped, unscaling would overflow, or another rank found an inf or NaN; the scale "
+       "backs off from 4 to 2"},
       {inspected,
        "step 3: checked, not stepped, 1 element inf or NaN, the first in parameter 0; the scale "
        "backs off from 4 to 2"},
