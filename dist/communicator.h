@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <halfgrad/core/array.h>
+#include <halfgrad/core/error.h>
 
 /// Training on several processes or GPUs. Each of them is a rank, 0 to size() - 1, and all run the
 /// same program.
@@ -21,9 +22,9 @@ enum class ReduceOp {
 /// A collective failed: a rank ended, did not answer within the time-out, or called another
 /// collective than this one. The message names the rank. Every rank that waits gets the error.
 /// The communicator is then broken: each later call throws the same error.
-class CommunicationError : public std::runtime_error {
+class CommunicationError : public halfgrad::detail::Raised<std::runtime_error> {
  public:
-  using std::runtime_error::runtime_error;
+  using Raised::Raised;
 };
 
 /// A collective under way, as c10d::Work. Copies refer to the same collective.

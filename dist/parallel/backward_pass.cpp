@@ -53,9 +53,9 @@ void GradientReducer::expect_plain_pass(const Parameter& parameter) const {
                              parameter.name);
   }
   if (GradMode::is_enabled()) {
-    throw std::runtime_error(
-        "DataParallel: expected backward() without create_graph, got it set: the average over "
-        "ranks has no derivative; use autograd::grad(), or no_sync()");
+    fail<std::runtime_error>("DataParallel",
+                             "expected backward() without create_graph, got it set: the average "
+                             "over ranks has no derivative; use autograd::grad(), or no_sync()");
   }
 }
 
