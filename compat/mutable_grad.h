@@ -11,7 +11,8 @@ namespace halfgrad {
 class MutableGrad {
  public:
   explicit MutableGrad(Tensor owner) : owner_(std::move(owner)) {}
-  const MutableGrad& operator=(const Tensor& grad) const {  // NOLINT(misc-unconventional-assign-operator)
+  const MutableGrad& operator=(
+      const Tensor& grad) const {  // NOLINT(misc-unconventional-assign-operator)
     owner_.set_grad(grad);
     return *this;
   }

@@ -112,6 +112,8 @@ struct StepLROptions {
 class StepLR : public LRScheduler {
  public:
   StepLR(Optimizer& optimizer, const StepLROptions& options);
+  StepLR(Optimizer& optimizer, std::int64_t step_size, double gamma = 0.1)
+      : StepLR(optimizer, StepLROptions{step_size, gamma}) {}
 
  private:
   double next_lr(ParamGroup& group, std::size_t index) override;

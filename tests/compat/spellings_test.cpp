@@ -99,7 +99,8 @@ TEST(Spellings, FromBlobFreesItsMemory) {
   }
   EXPECT_EQ(freed, values);
   freed = nullptr;
-  static_cast<void>(torch::from_blob(values, 4, [&](void* data) { freed = data; }, torch::kDouble));
+  static_cast<void>(torch::from_blob(
+      values, 4, [&](void* data) { freed = data; }, torch::kDouble));
   EXPECT_EQ(freed, values);
 }
 
@@ -142,6 +143,9 @@ TEST(Spellings, GroupsTellAndTakeTheirRate) {
   w.sum().backward();
   optimizer.step();
   EXPECT_EQ(w.item(), 0.75);
+  torch::optim::StepLR schedule(optimizer, 1, 0.5);
+  schedule.step();
+  EXPECT_EQ(optimizer.param_groups()[0].options().get_lr(), 0.125);
 }
 
 TEST(Spellings, AutogradHasItsFormerNames) {
