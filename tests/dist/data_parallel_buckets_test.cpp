@@ -282,6 +282,21 @@ TEST(GradientBuckets, FollowParametersThatAreFrozenThawedOrConverted) {
       });
 }
 
+TEST(GradientBuckets, AreOnTheDeviceOfTheirParameters) {
+  const Device second("cpu:1");
+  const auto make = [&] {
+    Either module;
+    module.to(second);
+    return module;
+  };
+  record(2, make, {.find_unused_parameters = true, .gradient_dtype = kBFloat16},
+         [&](auto& model, Events&, Communicator& c) {
+           model(true, c.rank() + 1).backward();
+           EXPECT_EQ(model.module().a.grad().device(), second);
+           EXPECT_EQ(model.module().a.grad()[0].item(), 1.5);
+         });
+}
+
 TEST(GradientBuckets, BroadcastBuffersInTrainingModeOnly) {
   const auto make = [] { return nn::BatchNorm1d(3); };
   for (const bool is_on : {true, false}) {
