@@ -22,6 +22,12 @@ using Values = std::vector<float>;
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
+template <class Scaler>
+concept Synchronizable = requires(Scaler& scaler, std::shared_ptr<Communicator> communicator) {
+  synchronize(scaler, communicator);
+};
+static_assert(Synchronizable<amp::GradScaler> && !Synchronizable<amp::AsyncGradScaler>);
+
 /// A parameter of two elements, whose gradient the test chooses.
 struct Weights {
   Tensor w = tensor(Values{1, 2}).requires_grad_();

@@ -155,6 +155,46 @@ TEST_P(Zero, WorksWithAScalerClippingAndASchedule) {
   }
 }
 
+// On a second device a mix-up of devices fails.
+TEST_P(Zero, WorksOnAnotherDevice) {
+  const Factory make = elementwise_optimizers()[3].make;
+  const Device there(kCPU, 1);
+  on_shared_ranks(GetParam(), [&](const std::shared_ptr<Communicator>& communicator) {
+    std::vector<std::string> weights[2];
+    optim::OptimizerState states[2];
+    for (const bool is_there : {false, true}) {
+      std::vector<Tensor> parameters;
+      for (const Tensor& parameter : parameters_of(new_groups(kHalf))) {
+        const Device device = is_there ? there : Device();
+        parameters.push_back(Tensor(parameter.array().clone().to(device)).requires_grad_());
+      }
+      ZeroRedundancyOptimizer zero(parameters, communicator, make);
+      const amp::MasterWeights masters(zero.optimizer());
+      amp::GradScaler scaler({.init_scale = 8});
+      synchronize(scaler, communicator);
+      for (int step = 0; step < 2; ++step) {
+        const Tensor one(Array::full({}, 1, kFloat, parameters[0].device()));
+        scaler.scale(one);
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+          const Tensor gradient = gradient_of(parameters[i], i, step, communicator->rank());
+          parameters[i].set_grad(Tensor(gradient.array().to(parameters[i].device())));
+        }
+        zero.reduce_gradients();
+        scaler.unscale_(zero.optimizer());
+        const Tensor norm = clip_grad_norm_(zero.shards(), 0.1, *communicator);
+        EXPECT_EQ(norm.device(), parameters[0].device());
+        EXPECT_FALSE(scaler.step(zero.optimizer()).skipped());
+        scaler.update();
+        zero.load_state_dict(zero.state_dict());
+      }
+      weights[is_there ? 1 : 0] = bytes_of(parameters);
+      states[is_there ? 1 : 0] = zero.state_dict();
+    }
+    EXPECT_EQ(weights[1], weights[0]);
+    EXPECT_EQ(bytes_of(states[1]), bytes_of(states[0]));
+  });
+}
+
 TEST_P(Zero, GivesEachRankItsShareOfTheState) {
   const int size = GetParam();
   const Factory make = elementwise_optimizers()[2].make;
