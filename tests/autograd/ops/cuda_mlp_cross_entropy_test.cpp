@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <halfgrad/amp/autocast.h>
+#include <halfgrad/amp/grad_scaler.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/mlp.h>
 #include <halfgrad/autograd/ops.h>
