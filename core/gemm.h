@@ -43,11 +43,11 @@ struct RowBias {
 ///
 /// Operands with a unit stride in either dimension, such as transposed views, are used in place;
 /// others are copied. On the CPU the order in which an element is summed depends on k alone, not on
-/// threads, m, n or strides: a row has the same bits alone and in a batch. The CPU takes scratch
-/// memory from the allocator while it runs: in the accumulating dtype at most C once, and A and B
-/// twice, widened and packed. In a build with HALFGRAD_GEMM=eigen or blas, that library multiplies
-/// instead, with memory and in an order of its own; Eigen's order depends on shapes and strides,
-/// not on threads.
+/// threads, m, n or strides: a row has the same bits alone and in a batch. Only a C of one column
+/// has another order if the rows of A are contiguous (core/gemm/gemm_column.h). The CPU takes
+/// scratch memory from the allocator: in the accumulating dtype at most C once, and A and B twice,
+/// widened and packed. With HALFGRAD_GEMM=eigen or blas that library multiplies, with memory and an
+/// order of its own; Eigen's order does not depend on threads.
 ///
 /// On a GPU the product is queued on the current stream. Our own kernel computes it if the operands
 /// have 16 bits and C is small (core/cuda/kernels/gemm_small_plan.h), in an order that depends on

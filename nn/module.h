@@ -17,6 +17,7 @@
 #include <halfgrad/nn/contained_module.h>
 #include <halfgrad/nn/initialisation.h>
 #include <halfgrad/nn/ordered_dict.h>
+#include <halfgrad/nn/state_dict.h>
 #include <halfgrad/nn/text.h>
 
 namespace halfgrad::nn {
@@ -40,20 +41,6 @@ template <class M>
 std::shared_ptr<Module> shared_module(const M& module);
 
 }  // namespace detail
-
-/// Detached tensors by dotted name, such as "0.weight".
-using StateDict = OrderedDict<std::string, Tensor>;
-
-struct LoadStateDictOptions {
-  bool strict = true;  ///< treats missing and unexpected names as errors
-};
-
-/// The names that load_state_dict() did not find in the dictionary, and those in the dictionary
-/// that the module does not have.
-struct IncompatibleKeys {
-  std::vector<std::string> missing_keys;
-  std::vector<std::string> unexpected_keys;
-};
 
 /// Parameters, buffers and submodules by name, as PyTorch's Module. A Module is a handle like a
 /// Tensor: copies share everything, so modules are passed, returned and stored by value, or held by

@@ -3,176 +3,18 @@
 #include <atomic>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 #include <halfgrad/core/cuda/kernels/gemm.h>
 #include <halfgrad/core/fail.h>
-#include <halfgrad/core/gemm/gemm_bf16.h>
+#include <halfgrad/core/gemm/gemm_floats.h>
 #include <halfgrad/core/gemm/gemm_integers.h>
-#include <halfgrad/core/gemm/gemm_kernel.h>
-#include <halfgrad/core/gemm/gemm_library.h>
 #include <halfgrad/core/gemm/gemm_operand.h>
-#include <halfgrad/core/gemm/gemm_row.h>
-#include <halfgrad/core/gemm/gemm_tile.h>
-#include <halfgrad/core/numbers/convert.h>
 #include <halfgrad/core/thread_pool.h>
 
 namespace halfgrad {
 namespace {
 
 using namespace detail;
-
-template <class View>
-View transposed(View view) {
-  std::swap(view.rows, view.cols);
-  std::swap(view.row_stride, view.col_stride);
-  return view;
-}
-
-// The output buffer: C's own memory, or a copy of C in T if its dtype or layout needs one.
-template <class T>
-struct Result {
-  Destination<T> to;
-  const MutableMatrixView& c;
-  bool direct;  // no copy
-
-  // Calls f(tile), which computes a tile of `to`, and converts the copy before and after.
-  template <class F>
-  void compute(const Tile& tile, const F& f) const {
-    if (!direct && to.beta != T(0)) widen_tile(tile, c, to.out);
-    f(tile);
-    if (!direct) narrow_tile(tile, to.out, c);
-  }
-};
-
-template <class T>
-bool taken_by_library(const Operand<T>& a, const Operand<T>& b, const Result<T>& result) {
-  if constexpr (kLibraryMultiplies) {
-    const Destination<T>& to = result.to;
-    if (!library_takes(a, b, to.row_stride)) return false;
-    result.compute({0, a.rows, 0, b.cols}, [&](const Tile& whole) {
-      multiply_by_library(to.alpha, a, b, to.beta, to.out, to.row_stride);
-      for (std::int64_t row = 0; to.bias != nullptr && row < whole.rows; ++row) {
-        for (std::int64_t i = 0; i < whole.cols; ++i) to.out[row * to.row_stride + i] += to.bias[i];
-      }
-    });
-  }
-  return kLibraryMultiplies;
-}
-
-template <class T>
-const T* accumulating_bias(const RowBias& bias, std::int64_t stride, std::int64_t n, T* copy) {
-  if (bias.data == nullptr) return nullptr;
-  visit(bias.dtype, [&](auto tag) {
-    using S = typename decltype(tag)::type;
-    copy_strided(static_cast<const S*>(bias.data), stride, copy, n);
-  });
-  return copy;
-}
-
-template <class T>
-void multiply_one_row(const Operand<T>& a, const Operand<T>& b, const Result<T>& result) {
-  const std::int64_t grain = round_up(grain_of(a.cols, kMultiplyAddsPerChunk), kRowColumns<T>);
-  parallel_for(0, b.cols, grain, [&](std::int64_t begin, std::int64_t end) {
-    result.compute({0, 1, begin, end - begin},
-                   [&](const Tile&) { multiply_row(a, b, begin, end, result.to); });
-  });
-}
-
-Bf16Operand bf16_operand(const MatrixView& view, bool by_rows) {
-  const auto* const data = static_cast<const std::uint16_t*>(view.data);
-  return by_rows ? Bf16Operand{data, view.rows, view.row_stride, view.col_stride}
-                 : Bf16Operand{data, view.cols, view.col_stride, view.row_stride};
-}
-
-void multiply_bf16(double alpha, const MatrixView& a, const MatrixView& b, double beta,
-                   const MutableMatrixView& c, const RowBias& bias, std::int64_t bias_stride) {
-  const PairBlocks blocks(a.cols);
-  const std::int64_t a_size = PackedPairs<kDotRows>::size(c.rows, blocks),
-                     b_size = PackedPairs<kDotColumns>::size(c.cols, blocks),
-                     bias_size = bias.data == nullptr ? 0 : c.cols;
-  Scratch<std::uint32_t> pairs({a_size, b_size});
-  Scratch<float> bias_copy({bias_size});
-  const PackedPairs<kDotRows> packed_a(pairs.take(a_size), blocks);
-  const PackedPairs<kDotColumns> packed_b(pairs.take(b_size), blocks);
-  pack_pairs(bf16_operand(a, true), bf16_operand(b, false), blocks, packed_a, packed_b);
-  const Bf16Epilogue epilogue{
-      static_cast<float>(alpha), static_cast<float>(beta),
-      accumulating_bias<float>(bias, bias_stride, c.cols, bias_copy.take(bias_size))};
-  const Tiling tiles(c.rows, c.cols, kDotRows, kDotColumns);
-  const std::int64_t grain = grain_of(tiles.area() * a.cols / 2, kMultiplyAddsPerChunk);
-  parallel_for(0, tiles.count(), grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t index = begin; index < end; ++index) {
-      multiply_pairs(tiles[index], blocks, packed_a, packed_b, epilogue, c);
-    }
-  });
-}
-
-// A C of one column is computed as one row. Its elements share one element of the bias, hence the
-// bias_stride of 0.
-template <class T>
-void multiply(double alpha, const MatrixView& a, const MatrixView& b, double beta,
-              const MutableMatrixView& c, const RowBias& bias, std::int64_t bias_stride = 1) {
-  const bool one_column = c.cols == 1 && c.rows > 1;
-  if (one_column || (c.col_stride != 1 && c.row_stride == 1 && bias.data == nullptr)) {
-    return multiply<T>(alpha, transposed(b), transposed(a), beta, transposed(c), bias, 0);
-  }
-  if constexpr (std::is_same_v<T, float>) {
-    if (a.dtype == kBFloat16 && uses_bf16_dot()) {
-      return multiply_bf16(alpha, a, b, beta, c, bias, bias_stride);
-    }
-  }
-  const std::int64_t m = c.rows, n = c.cols, depth = a.cols;
-  const bool direct = c.dtype == dtype_of<T>() && c.col_stride == 1;
-  const bool one_row = m == 1;
-  const std::int64_t a_copy = in_place<T>(a) ? 0 : m * depth,
-                     b_copy = in_place<T>(b) ? 0 : depth * n;
-  const bool a_by_columns = a.col_stride != 1 && a.row_stride == 1;
-  const bool packs_a =
-      !one_row && (a_by_columns || share_cache_set<T>(a_copy == 0 ? a.row_stride : depth, m, n));
-  const std::int64_t a_packed = packs_a ? round_up(m, kStripRows) * depth : 0;
-  const Tiling tiles(m, n, kStripRows, kStripColumns<T>);
-  const std::int64_t b_packed = tiles.one_row() ? 0 : round_up(n, kStripColumns<T>) * depth;
-  const std::int64_t bias_copy = bias.data == nullptr ? 0 : n, c_copy = direct ? 0 : m * n;
-  Scratch<T> scratch({a_copy, b_copy, a_packed, b_packed, bias_copy, c_copy});
-
-  const Operand<T> wide_a = accumulating<T>(a, scratch.take(a_copy));
-  const Operand<T> wide_b = accumulating<T>(b, scratch.take(b_copy));
-  Destination<T> to{.out = static_cast<T*>(c.data),
-                    .row_stride = c.row_stride,
-                    .alpha = static_cast<T>(alpha),
-                    .beta = static_cast<T>(beta),
-                    .bias = accumulating_bias<T>(bias, bias_stride, n, scratch.take(bias_copy))};
-  if (!direct) {
-    to.out = scratch.take(c_copy);
-    to.row_stride = n;
-  }
-  const Result<T> result{to, c, direct};
-  if (taken_by_library(wide_a, wide_b, result)) return;
-
-  if (one_row) return multiply_one_row(wide_a, wide_b, result);
-
-  Strips<T> strips{wide_a.data, wide_a.row_stride, false};
-  if (packs_a) {
-    T* packed = scratch.take(a_packed);
-    pack<kStripRows>(wide_a.transposed(), packed);
-    strips = {packed, depth, true};
-  }
-  PackedOperand<T> packed_b{wide_b, nullptr};
-  if (!tiles.one_row()) {
-    T* const packed = scratch.take(b_packed);
-    pack<kStripColumns<T>>(wide_b, packed);
-    packed_b.strips = packed;
-  }
-
-  const std::int64_t grain = grain_of(tiles.area() * depth, kMultiplyAddsPerChunk);
-  parallel_for(0, tiles.count(), grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t index = begin; index < end; ++index) {
-      result.compute(tiles[index],
-                     [&](const Tile& tile) { multiply_tile(tile, strips, packed_b, to); });
-    }
-  });
-}
 
 std::string shape(std::int64_t rows, std::int64_t cols) {
   return "(" + std::to_string(rows) + ", " + std::to_string(cols) + ")";
@@ -219,23 +61,13 @@ void check(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
   }
 }
 
-// Sets the stride of a dimension of size 1, which is never used, to 1: unit strides are fast.
-template <class View>
-View normalized(View view) {
-  if (view.rows == 1) view.row_stride = 1;
-  if (view.cols == 1) view.col_stride = 1;
-  return view;
-}
-
 void multiply_checked(double alpha, const MatrixView& a, const MatrixView& b, double beta,
                       const MutableMatrixView& c, const RowBias& bias) {
   if (c.rows == 0 || c.cols == 0) return;
   if (is_integer(a.dtype)) {
     multiply_integers(truncated(alpha), a, b, truncated(beta), c, bias);
-  } else if (a.dtype == kFloat64) {
-    multiply<double>(alpha, normalized(a), normalized(b), beta, normalized(c), bias);
   } else {
-    multiply<float>(alpha, normalized(a), normalized(b), beta, normalized(c), bias);
+    multiply_floats(alpha, a, b, beta, c, bias);
   }
 }
 

@@ -47,7 +47,7 @@ class Scratch {
   T* next_;
 };
 
-// A matrix in the accumulating type.
+// A matrix of elements of one type: the accumulating type, if nothing else is said.
 template <class T>
 struct Operand {
   const T* data;
@@ -97,6 +97,16 @@ Operand<T> accumulating(const MatrixView& view, T* scratch) {
   });
   return by_columns ? Operand<T>{scratch, rows, cols, 1, rows}
                     : Operand<T>{scratch, rows, cols, cols, 1};
+}
+
+// Returns a row of one matrix in T, contiguous: its own memory if that is so, else a copy.
+template <class S, class T>
+const T* contiguous_row(const MatrixView& row, T* copy) {
+  if constexpr (std::is_same_v<S, T>) {
+    if (row.col_stride == 1) return static_cast<const T*>(row.data);
+  }
+  copy_strided(static_cast<const S*>(row.data), row.col_stride, copy, row.cols);
+  return copy;
 }
 
 // Packs rows [k, k + block) of at most Width columns into one strip.

@@ -6,36 +6,61 @@
 #include <halfgrad/core/gemm/gemm_kernel.h>
 #include <halfgrad/core/gemm/gemm_operand.h>
 #include <halfgrad/core/gemm/gemm_tile.h>
-#include <halfgrad/core/thread_pool.h>
 
-// gemm for a C of one row. Each element of B is used once, so B is read in place: packing it would
-// take longer than multiplying. Sums have the same order as in multiply_tile.
+// gemm for a C of one row, x B. Each element of B is used once, so B is read in place: packing it
+// would take longer than multiplying. Sums have the same order as in multiply_tile.
 namespace halfgrad::detail {
 
-// Vectors of contiguous columns that are summed at once.
-inline constexpr int kRowVectors = 8;
-template <class T>
-inline constexpr int kRowColumns = kRowVectors* kLanes<T>;
+// The most columns that are summed at once: their sums stay in the L1 cache.
+inline constexpr std::int64_t kRowColumns = 1024;
 
-// Adds x B to `sum` for kRowColumns contiguous columns of B.
+// Returns how many of `columns` columns one thread sums. Few columns would break the rows of B into
+// pieces too short for the processor to prefetch.
 template <class T>
-void sum_vectors(std::int64_t depth, const T* x, std::int64_t x_stride, const T* b,
-                 std::int64_t row_stride, Vector<T> (&sum)[kRowVectors]) {
-#pragma GCC unroll 2
-  for (std::int64_t k = 0; k < depth; ++k, x += x_stride, b += row_stride) {
-    const T factor = *x;
+std::int64_t row_grain(std::int64_t depth, std::int64_t columns) {
+  constexpr std::int64_t kFewest = 256, kParts = 4;
+  const std::int64_t part = std::clamp(columns / kParts, kFewest, kRowColumns);
+  return round_up(std::max(part, grain_of(depth, kMultiplyAddsPerChunk)), kLanes<T>);
+}
+
+// Sets `sums` to x B for at most Vectors vectors of columns, whose sums stay in registers. The last
+// vector ends with the last column, so its first lanes may repeat earlier columns.
+template <int Vectors, class S, class T>
+void sum_rows(std::int64_t depth, const T* x, const S* b, std::int64_t row_stride,
+              std::int64_t columns, T* sums) {
+  std::int64_t offset[Vectors];
+  for (int i = 0; i < Vectors; ++i) {
+    offset[i] = std::min<std::int64_t>(i * kLanes<T>, columns - kLanes<T>);
+  }
+  Vector<T> sum[Vectors] = {};
+  for (std::int64_t k = 0; k < depth; ++k, b += row_stride) {
 #pragma GCC unroll 8
-    for (int i = 0; i < kRowVectors; ++i) {
-      sum[i] = multiply_add<T>(factor, load(b + i * kLanes<T>), sum[i]);
+    for (int i = 0; i < Vectors; ++i) {
+      sum[i] = multiply_add<T>(x[k], load_wide(b + offset[i]), sum[i]);
     }
+  }
+  for (int i = 0; i < Vectors; ++i) store<T>(sum[i], sums + i * kLanes<T>);
+}
+
+// Adds Rows rows of B, each times its element of x, to `sums`, vectors of columns as in sum_rows.
+template <int Rows, class S, class T>
+void add_rows(const T* x, const S* b, std::int64_t row_stride, std::int64_t columns, T* sums) {
+  for (std::int64_t col = 0; col < columns; col += kLanes<T>, sums += kLanes<T>) {
+    const S* const from = b + std::min(col, columns - kLanes<T>);
+    Vector<T> sum = load(sums);
+#pragma GCC unroll 8
+    for (int i = 0; i < Rows; ++i) {
+      sum = multiply_add<T>(x[i], load_wide(from + i * row_stride), sum);
+    }
+    store<T>(sum, sums);
   }
 }
 
 // Returns x B for at most kLanes columns of B with any strides. Columns that are contiguous along k
 // are transposed in registers, a square of lanes at a time.
-template <class T>
-Vector<T> sum_columns(std::int64_t depth, const T* x, std::int64_t x_stride, const T* b,
-                      std::int64_t row_stride, std::int64_t col_stride, std::int64_t columns) {
+template <class S, class T>
+Vector<T> sum_columns(std::int64_t depth, const T* x, const S* b, std::int64_t row_stride,
+                      std::int64_t col_stride, std::int64_t columns) {
   constexpr int kCount = kLanes<T>;
   const auto column = [&](int i) { return std::min<std::int64_t>(i, columns - 1) * col_stride; };
   Vector<T> sum = {};
@@ -43,47 +68,63 @@ Vector<T> sum_columns(std::int64_t depth, const T* x, std::int64_t x_stride, con
   for (; row_stride == 1 && k + kCount <= depth; k += kCount) {
     Vector<T> square[kCount];
 #pragma GCC unroll 16
-    for (int i = 0; i < kCount; ++i) square[i] = load(b + column(i) + k);
+    for (int i = 0; i < kCount; ++i) square[i] = load_wide(b + column(i) + k);
     transpose<T>(square);
 #pragma GCC unroll 16
-    for (int i = 0; i < kCount; ++i) {
-      sum = multiply_add<T>(x[(k + i) * x_stride], square[i], sum);
-    }
+    for (int i = 0; i < kCount; ++i) sum = multiply_add<T>(x[k + i], square[i], sum);
   }
   for (; k < depth; ++k) {
-    const T* const row = b + k * row_stride;
     Vector<T> values;
-    if (col_stride == 1 && columns == kCount) {
-      values = load(row);
-    } else {
-      for (int i = 0; i < kCount; ++i) values[i] = row[column(i)];
-    }
-    sum = multiply_add<T>(x[k * x_stride], values, sum);
+    for (int i = 0; i < kCount; ++i) values[i] = element<S, T>(b[k * row_stride + column(i)]);
+    sum = multiply_add<T>(x[k], values, sum);
   }
   return sum;
 }
 
-// Computes columns [begin, end) of C = alpha x B + beta C + bias, where x is a row of A.
-template <class T>
-void multiply_row(const Operand<T>& x, const Operand<T>& b, std::int64_t begin, std::int64_t end,
+// Computes columns of C, at most kRowColumns, whose rows of B are contiguous and begin at `b`.
+template <class S, class T>
+void multiply_contiguous(std::int64_t depth, const T* x, const S* b, std::int64_t row_stride,
+                         std::int64_t columns, const Destination<T>& to) {
+  constexpr int kRows = 8;  // eight multiply-adds for each load and store of a sum
+  alignas(64) T sums[kRowColumns + kLanes<T>];
+  if (columns <= 4 * kLanes<T>) {
+    sum_rows<4>(depth, x, b, row_stride, columns, sums);
+  } else if (columns <= 8 * kLanes<T>) {
+    sum_rows<8>(depth, x, b, row_stride, columns, sums);
+  } else {
+    std::fill_n(sums, columns + kLanes<T>, T(0));
+    std::int64_t k = 0;
+    for (; k + kRows <= depth; k += kRows) {
+      add_rows<kRows>(x + k, b + k * row_stride, row_stride, columns, sums);
+    }
+    for (; k < depth; ++k) add_rows<1>(x + k, b + k * row_stride, row_stride, columns, sums);
+  }
+  for (std::int64_t col = 0; col < columns; col += kLanes<T>) {
+    const std::int64_t count = std::min<std::int64_t>(kLanes<T>, columns - col);
+    const Vector<T> sum[1][1] = {{load(sums + col + kLanes<T> - count)}};
+    store_sums<1, 1, T>(sum, to.at(0, col), count);
+  }
+}
+
+// Computes columns [begin, end) of C = alpha x B + beta C + bias.
+template <class S, class T>
+void multiply_row(const T* x, const Operand<S>& b, std::int64_t begin, std::int64_t end,
                   const Destination<T>& c) {
+  const bool contiguous = b.col_stride == 1 && end >= kLanes<T>;
+  const std::int64_t step = contiguous ? kRowColumns : kLanes<T>;
   for_each_depth_block(
       b.rows, c, [&](std::int64_t k, std::int64_t depth, const Destination<T>& to) {
-        const T* const factors = x.data + k * x.col_stride;
-        const auto at = [&](std::int64_t col) {
-          return depth == 0 ? b.data : b.data + k * b.row_stride + col * b.col_stride;
-        };
-        std::int64_t col = begin;
-        for (; b.col_stride == 1 && col + kRowColumns<T> <= end; col += kRowColumns<T>) {
-          Vector<T> sum[1][kRowVectors] = {};
-          sum_vectors(depth, factors, x.col_stride, at(col), b.row_stride, sum[0]);
-          store_sums<1, kRowVectors, T>(sum, to.at(0, col), kRowColumns<T>);
-        }
-        for (; col < end; col += kLanes<T>) {
-          const std::int64_t columns = std::min<std::int64_t>(kLanes<T>, end - col);
-          const Vector<T> sum[1][1] = {{sum_columns(depth, factors, x.col_stride, at(col),
-                                                    b.row_stride, b.col_stride, columns)}};
-          store_sums<1, 1, T>(sum, to.at(0, col), columns);
+        for (std::int64_t col = begin; col < end; col += step) {
+          const std::int64_t columns = std::min(step, end - col);
+          const S* const from =
+              depth == 0 ? b.data : b.data + k * b.row_stride + col * b.col_stride;
+          if (contiguous) {
+            multiply_contiguous(depth, x + k, from, b.row_stride, columns, to.at(0, col));
+          } else {
+            const Vector<T> sum[1][1] = {
+                {sum_columns(depth, x + k, from, b.row_stride, b.col_stride, columns)}};
+            store_sums<1, 1, T>(sum, to.at(0, col), columns);
+          }
         }
       });
 }

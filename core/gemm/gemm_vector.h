@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 
 #if defined(__FMA__) || defined(__AVX512F__)
@@ -7,6 +8,7 @@
 #endif
 
 #include <halfgrad/core/language.h>
+#include <halfgrad/core/numbers/scalar.h>
 
 // gemm's vectors: the compiler's vector extensions, and intrinsics for the fused multiply-add.
 namespace halfgrad::detail {
@@ -37,6 +39,33 @@ Vector<T> load(const T* from) {
   Vector<T> vector;
   std::memcpy(&vector, from, sizeof vector);
   return vector;
+}
+
+// Loads a vector of elements of S as the type that accumulates them.
+template <class S>
+Vector<compute_t<S>> load_wide(const S* from) {
+  return load(from);
+}
+inline Vector<float> load_wide(const BFloat16* from) {
+  typedef std::uint16_t Words __attribute__((vector_size(kVectorBytes / 2)));
+  Words words;
+  std::memcpy(&words, from, sizeof words);
+  const auto bits = __builtin_convertvector(words, Simd<std::uint32_t>::Vector) << 16;
+  Vector<float> values;
+  std::memcpy(&values, &bits, sizeof values);
+  return values;
+}
+inline Vector<float> load_wide(const Half* from) {
+#if defined(__AVX512F__)
+  // _mm512_cvtph_ps is the same, but g++ 12 warns of an uninitialised operand in it.
+  return _mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+#elif defined(__F16C__) && defined(__AVX__)
+  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+#else
+  Vector<float> values;
+  for (int i = 0; i < kLanes<float>; ++i) values[i] = static_cast<float>(from[i]);
+  return values;
+#endif
 }
 
 template <class T>

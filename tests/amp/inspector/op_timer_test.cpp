@@ -13,9 +13,9 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/function.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/core/graph.h>
 #include <halfgrad/core/launches.h>
 #include <halfgrad/nn/nn.h>
+#include <halfgrad/tests/amp/inspector/op_row.h>
 #include <halfgrad/tests/devices.h>
 
 namespace halfgrad::amp {
@@ -48,13 +48,6 @@ std::vector<std::string> names(const std::vector<OpTime>& rows) {
   }
   std::sort(texts.begin(), texts.end());
   return texts;
-}
-
-OpTime row_of(OpTimer& timer, const std::string& op, bool is_derivative = false) {
-  for (const OpTime& row : timer.times()) {
-    if (row.op == op && row.is_derivative == is_derivative) return row;
-  }
-  throw std::out_of_range("expected a row of " + op);
 }
 
 /// Sleeps 20 ms forward and 30 ms backward.
@@ -172,42 +165,6 @@ TEST(OpTimer, MeasuresTimeAndLaunches) {
     EXPECT_EQ(row_of(timer, "sum").launches, 0);
   }
   EXPECT_LT(row_of(timer, "sum").self_seconds, 0.250);
-}
-
-/// A replay runs what was captured, in one call: with the launches that the ops made eagerly.
-TEST(OpTimerOnCuda, CountsTheLaunchesOfEachReplay) {
-  if (!cuda::is_available()) GTEST_SKIP() << "graphs are captured on a GPU";
-  const NoGradGuard no_grad;
-  const Tensor x = ones({8, 8}, {.device = kCUDA});
-  const auto work = [&] { static_cast<void>(softmax(matmul(x, x) + x, 1)); };
-  OpTimer eager, replayed;
-  work();
-  {
-    const OpObserverGuard guard(eager);
-    work();
-  }
-  std::int64_t launches = 0;
-  for (const OpTime& row : eager.times()) launches += row.launches;
-  ASSERT_GE(launches, 3);
-
-  Graph graph;
-  graph.capture(work);
-  graph.replay();  // without an observer
-  {
-    const OpObserverGuard guard(replayed);
-    for (int i = 0; i < 5; ++i) graph.replay();
-    work();
-    const OpObserverPause pause;
-    graph.replay();
-  }
-  const OpTime row = row_of(replayed, TimedOps::kGraphReplay);
-  EXPECT_EQ(row.calls, 5);
-  EXPECT_EQ(row.launches, 5 * launches);
-  EXPECT_GT(row.self_seconds, 0);
-  EXPECT_EQ(row_of(replayed, "softmax").launches, row_of(eager, "softmax").launches);
-  std::ostringstream table;
-  table << replayed;
-  EXPECT_NE(table.str().find("\ngraph replay"), std::string::npos) << table.str();
 }
 
 TEST(OpTimer, BackwardCallsKnowTheirForwardCalls) {

@@ -19,123 +19,88 @@ inline const GivenCalls kClipAndLook{"clip, look at the norm", [](GivenGradients
 inline std::vector<GivenCalls> calls_with_clipping() {
   using nn::utils::clip_grad_norm_;
   constexpr double kNoLimit = std::numeric_limits<double>::infinity();
-  return {
-      kFourCalls,
+  std::vector<GivenCalls> all = between_unscale_and_step({
       {"clip to a large norm",
-       [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
-         t.total_norm = clip_grad_norm_(t.parameters, 1e9);
-         step_and_update_scale(t);
-       }},
+       [](GivenGradients& t) { t.total_norm = clip_grad_norm_(t.parameters, 1e9); }},
       {"clip to inf",
-       [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
-         t.total_norm = clip_grad_norm_(t.parameters, kNoLimit);
-         step_and_update_scale(t);
-       }},
+       [](GivenGradients& t) { t.total_norm = clip_grad_norm_(t.parameters, kNoLimit); }},
       {"clip twice",
        [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
          clip_grad_norm_(t.parameters, 2);
          t.total_norm = clip_grad_norm_(t.parameters, 1.5);
-         step_and_update_scale(t);
        }},
       {"norm, then clip",
        [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
          t.total_norm = nn::utils::get_total_norm(t.defined_gradients());
          nn::utils::clip_grads_with_norm_(t.parameters, 1.5, t.total_norm);
-         step_and_update_scale(t);
        }},
       {"norm, look at it, clip",
        [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
          t.total_norm = nn::utils::get_total_norm(t.defined_gradients());
          static_cast<void>(t.total_norm.item());
          nn::utils::clip_grads_with_norm_(t.parameters, 1.5, t.total_norm);
-         step_and_update_scale(t);
        }},
       {"norm, change it, clip",
        [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
          t.total_norm = nn::utils::get_total_norm(t.defined_gradients());
          t.total_norm.mul_(Scalar(3));
          nn::utils::clip_grads_with_norm_(t.parameters, 1.5, t.total_norm);
          t.total_norm = nn::utils::get_total_norm(t.defined_gradients());
-         step_and_update_scale(t);
        }},
       {"norm, then clip twice",
        [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
          t.total_norm = nn::utils::get_total_norm(t.defined_gradients());
          nn::utils::clip_grads_with_norm_(t.parameters, 1.5, t.total_norm);
          nn::utils::clip_grads_with_norm_(t.parameters, 1.5, t.total_norm);
-         step_and_update_scale(t);
        }},
       {"clip by a norm of the user's",
        [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
          t.total_norm = full({}, 7, {.device = t.parameters[0].device()});
          nn::utils::clip_grads_with_norm_(t.parameters, 1.5, t.total_norm);
-         step_and_update_scale(t);
        }},
       {"two norms, of which one is changed",
        [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
          nn::utils::get_total_norm(t.defined_gradients()).mul_(Scalar(3));
          t.total_norm = nn::utils::get_total_norm(t.defined_gradients());
-         step_and_update_scale(t);
        }},
-      kClipAndLook,
       {"clip by an error for norms that are not finite",
        [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
          try {
            t.total_norm = clip_grad_norm_(t.parameters, 1.5, 2, true);
          } catch (const std::runtime_error&) {
          }
-         step_and_update_scale(t);
        }},
       {"clip by another norm",
        [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
          clip_grad_norm_(t.parameters, 0.5, kNoLimit);
          t.total_norm = clip_grad_norm_(t.parameters, 1.5, 1);
-         step_and_update_scale(t);
        }},
       {"clip values",
        [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
          nn::utils::clip_grad_value_(t.parameters, 0.25);
          t.total_norm = clip_grad_norm_(t.parameters, 1.5);
-         step_and_update_scale(t);
        }},
       {"clip, then values",
        [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
          t.total_norm = clip_grad_norm_(t.parameters, 1.5);
          nn::utils::clip_grad_value_(t.parameters, 0.01);
-         step_and_update_scale(t);
        }},
       {"clip some",
        [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
          clip_grad_norm_({t.parameters[1], t.parameters[5]}, 0.5);
-         step_and_update_scale(t);
        }},
       {"clip one that the list has twice",
        [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
          clip_grad_norm_({t.parameters[5], t.parameters[4], t.parameters[5]}, 0.5);
-         step_and_update_scale(t);
        }},
       {"clip in another order",
        [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
          t.total_norm = clip_grad_norm_({t.parameters.rbegin(), t.parameters.rend()}, 1.5);
-         step_and_update_scale(t);
        }},
-  };
+  });
+  all.push_back(kFourCalls);
+  all.push_back(kClipAndLook);
+  return all;
 }
 
 }  // namespace halfgrad::amp

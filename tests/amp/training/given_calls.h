@@ -23,6 +23,18 @@ inline void step_and_update_scale(GivenGradients& t) {
   t.scaler.update();
 }
 
+/// Puts unscale_ before each of the calls, and step and update after them.
+inline std::vector<GivenCalls> between_unscale_and_step(std::vector<GivenCalls> all) {
+  for (GivenCalls& calls : all) {
+    calls.run = [run = calls.run](GivenGradients& t) {
+      t.scaler.unscale_(*t.optimizer);
+      run(t);
+      step_and_update_scale(t);
+    };
+  }
+  return all;
+}
+
 inline const GivenCalls kFourCalls{"unscale, clip, step", [](GivenGradients& t) {
                                      t.scaler.unscale_(*t.optimizer);
                                      t.total_norm = nn::utils::clip_grad_norm_(t.parameters, 1.5);

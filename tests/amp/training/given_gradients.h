@@ -8,6 +8,7 @@
 #include <halfgrad/amp/grad_scaler.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/random.h>
 #include <halfgrad/optim/clip_grad.h>
 #include <halfgrad/optim/optim.h>
 #include <halfgrad/tests/optim/make_optimizer.h>

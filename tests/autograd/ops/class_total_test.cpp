@@ -3,7 +3,6 @@
 // direction.
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -12,13 +11,12 @@
 
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/creation.h>
-#include <halfgrad/autograd/op_observer.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/graph.h>
 #include <halfgrad/core/launches.h>
 #include <halfgrad/core/random.h>
 #include <halfgrad/core/stream.h>
-#include <halfgrad/tests/autograd/table/doubles.h>
+#include <halfgrad/tests/autograd/ops/class_loss.h>
 #include <halfgrad/tests/devices.h>
 
 namespace halfgrad {
@@ -28,77 +26,6 @@ using ClassTotalOnCuda = OnCuda;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Casts floating operands to float32, as autocast does for a loss.
-struct ToFloat final : CastRule {
-  void cast(const char*, Precision precision, std::span<Tensor> operands) override {
-    if (precision != Precision::wide_range) return;
-    for (Tensor& each : operands) {
-      if (each.is_floating_point()) each = to(each, kFloat);
-    }
-  }
-  std::optional<DType> dtype_of(const char*, Precision, const Tensor&) const override {
-    return kFloat;
-  }
-  std::unique_ptr<CastRule> copy() const override { return std::make_unique<ToFloat>(); }
-};
-
-struct Silent final : OpObserver {
-  void ran(const OpCall&) override {}
-};
-
-struct Case {
-  Tensor x, target;
-  bool cast = true;
-  Reduction reduction = kMean;
-  std::int64_t ignore_index = -100;
-  double dloss = 1;
-};
-
-struct LossAndGradient {
-  DType dtype;
-  std::vector<float> loss, gradient;
-};
-
-LossAndGradient run(const Case& c) {
-  ToFloat rule;
-  const Tensor x = c.x.detach().requires_grad_();
-  Tensor loss;
-  {
-    const detail::CastRuleScope scope(c.cast ? &rule : nullptr);
-    loss = cross_entropy(x, c.target, {.ignore_index = c.ignore_index, .reduction = c.reduction});
-  }
-  loss.backward(full(loss.sizes(), c.dloss, loss.options()));
-  return {loss.dtype(), loss.to_vector<float>(), x.grad().to_vector<float>()};
-}
-
-LossAndGradient run_separately(const Case& c) {
-  Silent observer;
-  const OpObserverGuard guard(observer);
-  return run(c);
-}
-
-std::vector<std::uint32_t> bits(const std::vector<float>& values) {
-  std::vector<std::uint32_t> all;
-  for (const float value : values) {
-    all.push_back(std::isnan(value) ? 0x7fc00000U : std::bit_cast<std::uint32_t>(value));
-  }
-  return all;
-}
-
-void expect_same_bits(const Case& c) {
-  const LossAndGradient one = run(c), separate = run_separately(c);
-  EXPECT_EQ(one.dtype, separate.dtype);
-  EXPECT_EQ(bits(one.loss), bits(separate.loss));
-  EXPECT_EQ(bits(one.gradient), bits(separate.gradient));
-}
-
-Tensor logits(std::int64_t rows, std::int64_t classes, DType dtype, Device device = kCUDA) {
-  return (randn({rows, classes}) * Scalar(3)).to(dtype).to(device);
-}
-Tensor classes_of(std::int64_t rows, std::int64_t classes, Device device = kCUDA) {
-  return randint(classes, {rows}).to(device);
-}
-
 // The row engine widens 16-bit logits itself.
 TEST(ClassLossOnCpu, HasTheBitsOfTheSeparateOps) {
   manual_seed(1);
@@ -106,12 +33,12 @@ TEST(ClassLossOnCpu, HasTheBitsOfTheSeparateOps) {
     for (const DType dtype : {kFloat, kHalf, kBFloat16, kDouble}) {
       for (const Reduction reduction : {kMean, kSum, kNone}) {
         SCOPED_TRACE(std::to_string(n) + " classes of " + std::string(name(dtype)));
-        expect_same_bits({.x = logits(67, n, dtype, kCPU),
-                          .target = classes_of(67, n, kCPU),
-                          .cast = dtype != kDouble,
-                          .reduction = reduction,
-                          .ignore_index = 1,
-                          .dloss = 1.7});
+        expect_bits_of_separate_ops({.x = class_logits(67, n, dtype, kCPU),
+                                     .target = classes_of(67, n, kCPU),
+                                     .cast = dtype != kDouble,
+                                     .reduction = reduction,
+                                     .ignore_index = 1,
+                                     .dloss = 1.7});
       }
     }
   }
@@ -125,12 +52,12 @@ TEST_F(ClassTotalOnCuda, HasTheBitsOfTheSeparateOps) {
         for (const Reduction reduction : {kMean, kSum}) {
           SCOPED_TRACE(std::to_string(n) + " classes of " + std::string(name(dtype)) +
                        (cast ? ", cast" : "") + (reduction == kMean ? ", mean" : ", sum"));
-          expect_same_bits({.x = logits(67, n, dtype),
-                            .target = classes_of(67, n),
-                            .cast = cast,
-                            .reduction = reduction,
-                            .ignore_index = 1,
-                            .dloss = 1.7});
+          expect_bits_of_separate_ops({.x = class_logits(67, n, dtype),
+                                       .target = classes_of(67, n),
+                                       .cast = cast,
+                                       .reduction = reduction,
+                                       .ignore_index = 1,
+                                       .dloss = 1.7});
         }
       }
     }
@@ -143,11 +70,12 @@ TEST_F(ClassTotalOnCuda, SumsAnyNumberOfRows) {
   for (const std::int64_t rows : {1, 7, 255, 256, 257, 1000, 1024, 1025, 4096, 4097, 9000}) {
     for (const std::int64_t n : {10, 16}) {
       SCOPED_TRACE(std::to_string(rows) + " rows of " + std::to_string(n));
-      expect_same_bits({.x = logits(rows, n, kHalf), .target = classes_of(rows, n)});
+      expect_bits_of_separate_ops(
+          {.x = class_logits(rows, n, kHalf), .target = classes_of(rows, n)});
     }
   }
-  expect_same_bits({.x = logits(4100, 34, kHalf), .target = classes_of(4100, 34)});
-  expect_same_bits({.x = logits(4100, 40, kHalf), .target = classes_of(4100, 40)});
+  expect_bits_of_separate_ops({.x = class_logits(4100, 34, kHalf), .target = classes_of(4100, 34)});
+  expect_bits_of_separate_ops({.x = class_logits(4100, 40, kHalf), .target = classes_of(4100, 40)});
 }
 
 // Rows for a block, of whole packs or not; the last two for 512 threads.
@@ -155,8 +83,8 @@ TEST_F(ClassTotalOnCuda, TakesLongRows) {
   manual_seed(3);
   for (const std::int64_t n : {1024, 1026, 1032, 4098, 5003}) {
     SCOPED_TRACE(n);
-    expect_same_bits({.x = logits(5, n, kHalf), .target = classes_of(5, n)});
-    expect_same_bits({.x = logits(5, n, kFloat), .target = classes_of(5, n)});
+    expect_bits_of_separate_ops({.x = class_logits(5, n, kHalf), .target = classes_of(5, n)});
+    expect_bits_of_separate_ops({.x = class_logits(5, n, kFloat), .target = classes_of(5, n)});
   }
 }
 
@@ -165,16 +93,16 @@ TEST_F(ClassTotalOnCuda, KeepsNonFiniteRows) {
     for (const float special : {kInfinity, -kInfinity, std::nanf("")}) {
       SCOPED_TRACE(std::to_string(n) + " classes, " + std::to_string(special));
       manual_seed(4);
-      const Tensor x = logits(6, n, kHalf);
+      const Tensor x = class_logits(6, n, kHalf);
       x[1][0].fill_(special);               // beside the target
       x[2][n - 1].fill_(special);           // at the target
       x[3].fill_(special);                  // everywhere
       slice(x[4], 0, 1, n).fill_(special);  // everywhere else
       const Tensor target = tensor({0L, n - 1, n - 1, 0L, 0L, n / 2}, {.dtype = kLong});
-      expect_same_bits({.x = x, .target = target.to(kCUDA), .reduction = kSum});
+      expect_bits_of_separate_ops({.x = x, .target = target.to(kCUDA), .reduction = kSum});
       for (std::int64_t row = 0; row < 6; ++row) {
-        expect_same_bits({.x = slice(x, 0, row, row + 1).clone(),
-                          .target = slice(target, 0, row, row + 1).to(kCUDA)});
+        expect_bits_of_separate_ops({.x = slice(x, 0, row, row + 1).clone(),
+                                     .target = slice(target, 0, row, row + 1).to(kCUDA)});
       }
     }
   }
@@ -182,12 +110,12 @@ TEST_F(ClassTotalOnCuda, KeepsNonFiniteRows) {
 
 TEST_F(ClassTotalOnCuda, IgnoresRows) {
   const Tensor all = full({5}, -100, {.dtype = kLong, .device = kCUDA});
-  const Case mean{.x = logits(5, 10, kHalf), .target = all};
-  expect_same_bits(mean);
-  const LossAndGradient result = run(mean);
+  const ClassLoss mean{.x = class_logits(5, 10, kHalf), .target = all};
+  expect_bits_of_separate_ops(mean);
+  const LossAndGradient result = run_class_loss(mean);
   EXPECT_TRUE(std::isnan(result.loss[0]));
   EXPECT_EQ(result.gradient, std::vector<float>(50, 0.0F));
-  expect_same_bits({.x = logits(5, 33, kHalf), .target = all, .reduction = kSum});
+  expect_bits_of_separate_ops({.x = class_logits(5, 33, kHalf), .target = all, .reduction = kSum});
 }
 
 // Operands that the kernels do not take: float64, rows of a larger matrix, shifted memory, and no
@@ -195,25 +123,27 @@ TEST_F(ClassTotalOnCuda, IgnoresRows) {
 TEST_F(ClassTotalOnCuda, OtherOperandsGoTheGenericWay) {
   manual_seed(5);
   const Tensor target = classes_of(6, 10);
-  expect_same_bits({.x = logits(6, 10, kDouble), .target = target, .cast = false});
-  expect_same_bits({.x = slice(logits(6, 20, kHalf), 1, 0, 10), .target = target});
-  expect_same_bits(
-      {.x = reshape(slice(logits(61, 1, kHalf).flatten(), 0, 1, 61), {6, 10}), .target = target});
-  expect_same_bits({.x = logits(6, 10, kHalf), .target = slice(classes_of(12, 10), 0, 0, 12, 2)});
-  expect_same_bits({.x = logits(0, 10, kHalf), .target = classes_of(0, 10)});
+  expect_bits_of_separate_ops({.x = class_logits(6, 10, kDouble), .target = target, .cast = false});
+  expect_bits_of_separate_ops({.x = slice(class_logits(6, 20, kHalf), 1, 0, 10), .target = target});
+  expect_bits_of_separate_ops(
+      {.x = reshape(slice(class_logits(61, 1, kHalf).flatten(), 0, 1, 61), {6, 10}),
+       .target = target});
+  expect_bits_of_separate_ops(
+      {.x = class_logits(6, 10, kHalf), .target = slice(classes_of(12, 10), 0, 0, 12, 2)});
+  expect_bits_of_separate_ops({.x = class_logits(0, 10, kHalf), .target = classes_of(0, 10)});
 }
 
 TEST_F(ClassTotalOnCuda, IsNearTheCpuInDouble) {
   for (const std::int64_t n : {1, 3, 10, 32, 33, 64, 1000}) {
     SCOPED_TRACE(n);
     manual_seed(6);
-    const Tensor x = logits(70, n, kHalf);
+    const Tensor x = class_logits(70, n, kHalf);
     const Tensor target = classes_of(70, n);
     const Tensor exact = x.to(kCPU).to(kDouble).requires_grad_();
     const Tensor loss = cross_entropy(exact, target.to(kCPU), {.reduction = kSum});
     loss.backward(full({}, 0.75, loss.options()));
     const LossAndGradient result =
-        run({.x = x, .target = target, .reduction = kSum, .dloss = 0.75});
+        run_class_loss({.x = x, .target = target, .reduction = kSum, .dloss = 0.75});
     EXPECT_NEAR(result.loss[0], loss.item(), 32 * roundoff(kFloat) * loss.item());
     const std::vector<double> gradient = exact.grad().to_vector<double>();
     for (std::size_t i = 0; i < gradient.size(); ++i) {
@@ -224,8 +154,8 @@ TEST_F(ClassTotalOnCuda, IsNearTheCpuInDouble) {
 
 TEST_F(ClassTotalOnCuda, ComposedGradientAgrees) {
   manual_seed(7);
-  ToFloat rule;
-  const Tensor x = logits(9, 10, kHalf).requires_grad_();
+  CastsToFloat rule;
+  const Tensor x = class_logits(9, 10, kHalf).requires_grad_();
   const Tensor target = classes_of(9, 10);
   target[4].fill_(-100);
   for (const Reduction reduction : {kMean, kSum}) {
@@ -243,9 +173,9 @@ TEST_F(ClassTotalOnCuda, ComposedGradientAgrees) {
 }
 
 TEST_F(ClassTotalOnCuda, IsOneLaunchInEachDirection) {
-  const Case c{.x = logits(256, 10, kHalf), .target = classes_of(256, 10)};
-  run(c);
-  ToFloat rule;
+  const ClassLoss c{.x = class_logits(256, 10, kHalf), .target = classes_of(256, 10)};
+  run_class_loss(c);
+  CastsToFloat rule;
   const Tensor x = c.x.detach().requires_grad_();
   const Tensor dloss = ones({}, {.device = kCUDA});
   const auto waits = cuda::host_waits();
@@ -264,8 +194,8 @@ TEST_F(ClassTotalOnCuda, IsOneLaunchInEachDirection) {
 
 // Targets may be overwritten once the loss has been computed: the next batch goes there.
 TEST_F(ClassTotalOnCuda, KeepsTheTargets) {
-  Case c{.x = logits(20, 10, kHalf), .target = classes_of(20, 10)};
-  const LossAndGradient expected = run(c);
+  ClassLoss c{.x = class_logits(20, 10, kHalf), .target = classes_of(20, 10)};
+  const LossAndGradient expected = run_class_loss(c);
   const Tensor x = c.x.detach().requires_grad_();
   const Tensor loss = cross_entropy(x, c.target);
   c.target.fill_(0);
@@ -274,7 +204,7 @@ TEST_F(ClassTotalOnCuda, KeepsTheTargets) {
 }
 
 TEST_F(ClassTotalOnCuda, RefusesWrongTargets) {
-  const Tensor x = logits(2, 3, kHalf);
+  const Tensor x = class_logits(2, 3, kHalf);
   const auto there = [](const Tensor& t) { return t.to(kCUDA); };
   EXPECT_THROW(cross_entropy(x, there(tensor({0, 1}, {.dtype = DType::i32}))),
                std::invalid_argument);
@@ -289,11 +219,12 @@ TEST_F(ClassTotalOnCuda, RefusesWrongTargets) {
 
 TEST_F(ClassTotalOnCuda, ReplaysAndStreamsHaveTheirOwnTickets) {
   manual_seed(8);
-  const Case c{.x = logits(700, 10, kHalf), .target = classes_of(700, 10), .reduction = kSum};
-  const LossAndGradient expected = run(c);
+  const ClassLoss c{
+      .x = class_logits(700, 10, kHalf), .target = classes_of(700, 10), .reduction = kSum};
+  const LossAndGradient expected = run_class_loss(c);
   const Tensor loss = zeros({}, {.device = kCUDA});
   Graph graph(kCUDA);
-  ToFloat rule;
+  CastsToFloat rule;
   graph.capture([&] {
     const detail::CastRuleScope scope(&rule);
     loss.copy_(cross_entropy(c.x, c.target, {.reduction = kSum}));

@@ -20,80 +20,13 @@
 #include <halfgrad/core/graph.h>
 #include <halfgrad/core/launches.h>
 #include <halfgrad/core/random.h>
-#include <halfgrad/core/stream.h>
 #include <halfgrad/tests/autograd/ops/mlp_layers.h>
+#include <halfgrad/tests/autograd/ops/mlp_loss_case.h>
 #include <halfgrad/tests/devices.h>
 #include <halfgrad/tests/message_of.h>
 
 namespace halfgrad {
 namespace {
-
-using Bits = std::vector<std::vector<double>>;
-
-// A batch for some layers, and the loss with one op and with two.
-struct LossCase {
-  LossCase(const std::vector<std::int64_t>& sizes, std::int64_t rows, DType dtype, Device device,
-           DType input_dtype, bool biases = true)
-      : layers(draw_layers(sizes, dtype, device, biases)),
-        x(randn({rows, sizes.front()}).to(device).to(input_dtype).requires_grad_()),
-        target(randint(sizes.back(), {rows}).to(device)) {}
-  LossCase(const std::vector<std::int64_t>& sizes, std::int64_t rows, DType dtype, Device device)
-      : LossCase(sizes, rows, dtype, device, dtype) {}
-
-  Tensor one_op() const { return mlp_cross_entropy(x, layers.weights, layers.biases, target); }
-  Tensor two_ops() const { return cross_entropy(mlp(x, layers.weights, layers.biases), target); }
-  std::vector<Tensor> inputs() const {
-    std::vector<Tensor> all = layers.all();
-    all.push_back(x);
-    return all;
-  }
-  // The gradients that backward() left, which it takes away.
-  Bits gradients() const {
-    Bits all;
-    for (const Tensor& input : inputs()) {
-      EXPECT_EQ(input.grad().dtype(), input.dtype());
-      all.push_back(input.grad().to_vector<double>());
-      input.set_grad(Tensor());
-    }
-    return all;
-  }
-
-  Layers layers;
-  Tensor x, target;
-};
-
-// NaN is equal to itself here.
-void expect_equal(const Bits& actual, const Bits& expected) {
-  ASSERT_EQ(actual.size(), expected.size());
-  for (std::size_t i = 0; i < actual.size(); ++i) {
-    ASSERT_EQ(actual[i].size(), expected[i].size());
-    for (std::size_t k = 0; k < actual[i].size(); ++k) {
-      const double a = actual[i][k], e = expected[i][k];
-      ASSERT_TRUE(a == e || (std::isnan(a) && std::isnan(e)))
-          << i << ' ' << k << ' ' << a << ' ' << e;
-    }
-  }
-}
-
-// Compares loss and gradients, where the loss is looked at after or before backward.
-void expect_bits_of_two_ops(const LossCase& of, double dloss = 1) {
-  const Tensor expected = of.two_ops();
-  const Tensor gradient = full({}, dloss).to(of.x.device()).to(expected.dtype());
-  expected.backward(gradient);
-  const Bits gradients = of.gradients();
-  for (const bool look_first : {false, true}) {
-    SCOPED_TRACE(look_first ? "looked at before" : "looked at after");
-    const Tensor actual = of.one_op();
-    EXPECT_EQ(actual.dtype(), expected.dtype());
-    EXPECT_EQ(actual.sizes(), Shape{});
-    if (look_first) expect_equal({{actual.item()}}, {{expected.item()}});
-    actual.backward(gradient);
-    expect_equal({{actual.item()}}, {{expected.item()}});
-    expect_equal(of.gradients(), gradients);
-  }
-  const NoGradGuard no_grad;
-  expect_equal({{of.one_op().item()}}, {{expected.item()}});
-}
 
 TEST(MlpCrossEntropy, HasTheBitsOfItsTwoOps) {
   manual_seed(1);
@@ -343,124 +276,6 @@ TEST(MlpCrossEntropy, ReportsTargetsThatAreNotClasses) {
           },
           std::out_of_range);
     }
-  }
-}
-
-class MlpCrossEntropyOnCuda : public OnCuda {
- protected:
-  // A float32 batch in a region of fp16.
-  static LossCase usual(std::int64_t rows) { return {{64, 64, 64, 10}, rows, kFloat, kCUDA}; }
-  static Tensor loss_of(const LossCase& of) {
-    const amp::Autocast autocast(kCUDA);
-    return of.one_op();
-  }
-};
-
-// The shapes touch every edge: those of MlpOnCuda, and classes around what a thread, a warp and a
-// pack take.
-TEST_F(MlpCrossEntropyOnCuda, HasTheBitsOfItsTwoOps) {
-  manual_seed(20);
-  for (const DType dtype : {kHalf, kBFloat16}) {
-    SCOPED_TRACE(name(dtype));
-    expect_bits_of_two_ops({{16, 32, 8}, 129, dtype, kCUDA}, 64);
-    expect_bits_of_two_ops({{20, 17, 33}, 150, dtype, kCUDA});
-    expect_bits_of_two_ops({{8, 40, 40, 40, 40, 40, 40, 16}, 100, dtype, kCUDA});
-    expect_bits_of_two_ops({{64, 64, 64, 64}, 150, dtype, kCUDA});
-    expect_bits_of_two_ops({{128, 100, 128, 17}, 20, dtype, kCUDA});
-    expect_bits_of_two_ops({{7, 24}, 17, dtype, kCUDA, dtype, false});
-    expect_bits_of_two_ops({{16, 60}, 40, dtype, kCUDA});
-    expect_bits_of_two_ops({{16, 1}, 40, dtype, kCUDA});
-  }
-}
-
-// The kernels for more than 64 features store the rounded input as a factor of a gradient.
-TEST_F(MlpCrossEntropyOnCuda, HasTheBitsOfItsTwoOpsForWideLayersUnderAutocast) {
-  manual_seed(25);
-  for (const DType dtype : {kHalf, kBFloat16}) {
-    const amp::Autocast autocast(kCUDA, {.dtype = dtype});
-    expect_bits_of_two_ops({{128, 128, 128, 10}, 140, kFloat, kCUDA}, 1024);
-    expect_bits_of_two_ops({{5, 90, 3}, 20, kFloat, kCUDA}, 1024);
-  }
-}
-
-// More rows than a part of the sum, and than a warp adds.
-TEST_F(MlpCrossEntropyOnCuda, AddsManyLossesInTheSameOrder) {
-  manual_seed(21);
-  for (const std::int64_t rows : {1500, 4100}) {
-    const amp::Autocast autocast(kCUDA);
-    expect_bits_of_two_ops({{3, 2}, rows, kFloat, kCUDA});
-  }
-}
-
-TEST_F(MlpCrossEntropyOnCuda, IsOneLaunchForLossAndGradientsAndOneForTheSums) {
-  manual_seed(22);
-  const LossCase of = usual(256);
-  const amp::Autocast autocast(kCUDA);
-  amp::GradScaler scaler;
-  std::int64_t before = 0;
-  const auto counted = [&] { return detail::launches - std::exchange(before, detail::launches); };
-  const auto backward = [&](const Tensor& loss) {
-    for (const Tensor& input : of.inputs()) input.set_grad(Tensor());
-    scaler.scale(loss).backward();
-  };
-  backward(of.one_op());  // casts the weights
-  of.x.requires_grad_(false);
-  counted();
-  const Tensor loss = of.one_op();
-  EXPECT_EQ(counted(), 0);
-  backward(loss);
-  EXPECT_EQ(counted(), 2);
-  loss.array();
-  EXPECT_EQ(counted(), 0);
-  const Tensor looked_at = of.one_op();
-  looked_at.array();
-  looked_at.array();
-  EXPECT_EQ(counted(), 1);
-  backward(looked_at);
-  EXPECT_EQ(counted(), 2);
-}
-
-TEST_F(MlpCrossEntropyOnCuda, IsPartOfACapture) {
-  manual_seed(23);
-  const LossCase of = usual(130);
-  for (const bool with_backward : {true, false}) {
-    Tensor loss, earlier = loss_of(of);
-    Graph graph(kCUDA);
-    graph.capture([&] {
-      loss = loss_of(of);
-      if (with_backward) loss.backward();
-    });
-    const double value = earlier.item();
-    graph.replay();
-    EXPECT_EQ(loss.item(), value);
-    of.x.detach().mul_(Scalar(2));
-    graph.replay();
-    EXPECT_EQ(loss.item(), loss_of(of).item());
-    EXPECT_NE(loss.item(), value);
-    if (!with_backward) continue;
-    const Bits gradients = of.gradients();
-    loss_of(of).backward();
-    expect_equal(of.gradients(), gradients);
-  }
-}
-
-// The loss is ready in the order of the stream on which it was asked for.
-TEST_F(MlpCrossEntropyOnCuda, IsComputedAndReadOnOtherStreams) {
-  manual_seed(24);
-  const LossCase of = usual(130);
-  const double value = loss_of(of).item();
-  const Stream first = current_stream(kCUDA), other(kCUDA);
-  for (const bool with_backward : {true, false}) {
-    const Tensor loss = loss_of(of);
-    other.wait_stream(first);
-    const StreamScope scope(other);
-    if (!with_backward) {
-      EXPECT_EQ(loss.item(), value);
-      continue;
-    }
-    loss.backward();
-    const StreamScope back(first);
-    EXPECT_EQ(loss.item(), value);
   }
 }
 

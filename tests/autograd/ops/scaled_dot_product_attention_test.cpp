@@ -14,27 +14,14 @@
 #include <halfgrad/core/launches.h>
 #include <halfgrad/core/random.h>
 #include <halfgrad/tests/autograd/engine/finite_differences.h>
+#include <halfgrad/tests/autograd/ops/attention_test.h>
 #include <halfgrad/tests/autograd/table/doubles.h>
 
 namespace halfgrad {
 namespace {
 
-// The sizes of one attention, and its options.
-struct AttentionCase {
-  std::int64_t l, s, e, v;
-  Shape batch = {2};
-  bool is_causal = false;
-  double dropout_p = 0;
-  std::optional<Shape> mask = std::nullopt;
-  bool bool_mask = true;
-};
-
-std::string named(const AttentionCase& c) {
-  return "l " + std::to_string(c.l) + ", s " + std::to_string(c.s) + ", e " + std::to_string(c.e) +
-         ", v " + std::to_string(c.v) + ", batch " + to_string(c.batch) +
-         (c.is_causal ? ", causal" : "") + (c.dropout_p > 0 ? ", dropout" : "") +
-         (c.mask ? (c.bool_mask ? ", bool mask" : ", float mask") : "");
-}
+using Attention = AttentionTest;
+HALFGRAD_ON_DEVICES(Attention);
 
 // Rows and columns before, in and after a tile of the kernels, which has 32 or 64.
 std::vector<AttentionCase> cases() {
@@ -58,78 +45,6 @@ std::vector<AttentionCase> cases() {
           {4, 6, 0, 8},
           {4, 6, 8, 0},
           {4, 6, 8, 8, {0}}};
-}
-
-Shape matrices(Shape batch, std::int64_t rows, std::int64_t columns) {
-  batch.push_back(rows);
-  batch.push_back(columns);
-  return batch;
-}
-
-class Attention : public TensorsOnDevice {
- protected:
-  Tensor drawn(const Shape& sizes, std::uint64_t stream, DType dtype, double high = 2) const {
-    return random_tensor(sizes, -high, high, {11, stream}).to(dtype).to(device());
-  }
-
-  // Runs `attend` on operands that require gradients; returns y and the gradients of q, k and v.
-  template <class F>
-  std::vector<Tensor> run(const AttentionCase& c, DType dtype, DType as, const F& attend) const {
-    manual_seed(5);
-    std::vector<Tensor> in;
-    const Shape sizes[] = {matrices(c.batch, c.l, c.e), matrices(c.batch, c.s, c.e),
-                           matrices(c.batch, c.s, c.v)};
-    for (std::uint64_t i = 0; i < 3; ++i) {
-      in.push_back(drawn(sizes[i], i, dtype).to(as).detach().requires_grad_());
-    }
-    const Tensor y = attend(in[0], in[1], in[2], mask_of(c, dtype, as));
-    const Tensor dy = drawn(y.sizes(), 9, dtype).to(as);
-    std::vector<Tensor> all{y.detach()};
-    for (const Tensor& gradient : autograd::grad({y}, in, {dy})) all.push_back(gradient);
-    return all;
-  }
-
-  Tensor mask_of(const AttentionCase& c, DType dtype, DType as) const {
-    if (!c.mask) return {};
-    const Tensor values = drawn(*c.mask, 4, dtype);
-    return c.bool_mask ? values > -1 : values.to(as);
-  }
-
-  std::vector<Tensor> fused(const AttentionCase& c, DType dtype) const {
-    return run(c, dtype, dtype,
-               [&](const Tensor& q, const Tensor& k, const Tensor& v, Tensor mask) {
-                 return scaled_dot_product_attention(q, k, v, mask, c.dropout_p, c.is_causal);
-               });
-  }
-
-  // In float64, from the operands of `dtype`.
-  std::vector<Tensor> composed(const AttentionCase& c, DType dtype) const {
-    return run(c, dtype, kDouble,
-               [&](const Tensor& q, const Tensor& k, const Tensor& v, Tensor mask) {
-                 const double width = static_cast<double>(c.e);
-                 return detail::ComposedAttention{q,
-                                                  k,
-                                                  v,
-                                                  mask,
-                                                  {.scale = c.e == 0 ? 1 : 1 / std::sqrt(width),
-                                                   .is_causal = c.is_causal,
-                                                   .dropout_p = c.dropout_p,
-                                                   .dropout_key = default_generator().take()}}
-                     .output();
-               });
-  }
-};
-HALFGRAD_ON_DEVICES(Attention);
-
-void expect_near(const Tensor& actual, const Tensor& expected, double roundoffs) {
-  ASSERT_EQ(actual.sizes(), expected.sizes());
-  const Doubles wanted = elements(expected), values = elements(actual);
-  double largest = 1;
-  for (const double x : wanted) largest = std::fmax(largest, std::fabs(x));
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    ASSERT_LE(std::fabs(values[i] - wanted[i]), roundoffs * roundoff(actual.dtype()) * largest)
-        << "element " << i << ": " << values[i] << ", expected " << wanted[i];
-  }
 }
 
 // A float32 score of 16 terms of up to 4 is off by some 20 roundoffs, and its weight is as much
@@ -181,69 +96,6 @@ TEST_P(Attention, SumsTheGradientOfAnExpandedKey) {
   scaled_dot_product_attention(q, whole_k, whole_v).backward(dy);
   expect_near(k.grad(), whole_k.grad().sum(Shape{0, 1}).unsqueeze(0), 16);
   expect_near(v.grad(), whole_v.grad().sum(Shape{1}).unsqueeze(1), 16);
-}
-
-// The gradient of a mask is that of the scores.
-TEST_P(Attention, HasAGradientOfAFloatMask) {
-  const Tensor q = drawn({2, 5, 4}, 1, kDouble), k = drawn({2, 6, 4}, 2, kDouble);
-  const Tensor v = drawn({2, 6, 3}, 3, kDouble);
-  const Tensor mask = drawn({5, 6}, 4, kDouble).requires_grad_();
-  const Tensor dy = drawn({2, 5, 3}, 5, kDouble);
-  const auto loss = [&](const Tensor& m) {
-    return (scaled_dot_product_attention(q, k, v, m) * dy).sum().item();
-  };
-  (scaled_dot_product_attention(q, k, v, mask) * dy).sum().backward();
-  for (const std::int64_t i : {0, 7, 29}) {
-    Doubles step(30, 0);
-    step[static_cast<std::size_t>(i)] = 0x1p-18;
-    const Tensor change = elements(step).view({5, 6});
-    const double slope = (loss(mask.detach() + change) - loss(mask.detach() - change)) / 0x1p-17;
-    EXPECT_NEAR(elements(mask.grad())[static_cast<std::size_t>(i)], slope, 1e-8);
-  }
-}
-
-TEST_P(Attention, AQueryThatSeesNoKeyGetsZeros) {
-  const Tensor q = drawn({3, 4}, 1, kFloat).requires_grad_();
-  const Tensor k = drawn({5, 4}, 2, kFloat), v = drawn({5, 4}, 3, kFloat);
-  const Tensor seen = elements({1, 0, 1}, kFloat).view({3, 1});
-  const Tensor masks[] = {seen != 0, log(seen)};
-  for (const Tensor& mask : masks) {
-    const Tensor y = scaled_dot_product_attention(q, k, v, mask);
-    EXPECT_EQ(elements(y[1]), Doubles(4, 0));
-    EXPECT_TRUE(equal(y[0], scaled_dot_product_attention(q, k, v)[0]));
-    q.set_grad({});
-    y.backward(ones_like(y));
-    EXPECT_EQ(elements(q.grad()[1]), Doubles(4, 0));
-    EXPECT_NE(elements(q.grad()[0]), Doubles(4, 0));
-  }
-}
-
-// The value is inf where the query does not look, and overflow elsewhere is not hidden.
-TEST_P(Attention, AHiddenKeyTakesNoPart) {
-  for (const DType dtype : {kFloat, kHalf, kBFloat16}) {
-    const Tensor q = drawn({2, 4}, 1, dtype).requires_grad_();
-    const Tensor k = drawn({2, 4}, 2, dtype).requires_grad_();
-    const Tensor v = elements({1, 2, kInf, kNan}, dtype).view({2, 2}).requires_grad_();
-    const Tensor y = scaled_dot_product_attention(q, k, v, {}, 0, true);
-    EXPECT_EQ(elements(y[0]), (Doubles{1, 2}));
-    EXPECT_EQ(elements(y[1])[0], kInf);
-    EXPECT_TRUE(std::isnan(elements(y[1])[1]));
-    y.backward(elements({1, 1, 0, 0}, dtype).view({2, 2}));
-    EXPECT_EQ(elements(q.grad()[0]), Doubles(4, 0));
-  }
-}
-
-// An infinite value in the second of three tiles, which all but three queries do not see.
-TEST_P(Attention, AHiddenKeyOfALaterTileTakesNoPart) {
-  for (const DType dtype : {kHalf, kBFloat16}) {
-    const Tensor q = drawn({130, 8}, 1, dtype), k = drawn({130, 8}, 2, dtype);
-    const Tensor finite = drawn({130, 8}, 3, dtype), v = finite.clone();
-    v[127].fill_(kInf);
-    const Tensor y = scaled_dot_product_attention(q, k, v, {}, 0, true);
-    const Tensor expected = scaled_dot_product_attention(q, k, finite, {}, 0, true);
-    expect_near(y.slice(0, 0, 127), expected.slice(0, 0, 127).to(kDouble), 2);
-    EXPECT_EQ(elements(y.slice(0, 127)), Doubles(3 * 8, kInf));
-  }
 }
 
 // dp is up to 4e6 here: more than float16 holds, and no reason for an infinite gradient.

@@ -1,4 +1,5 @@
-// Our kernel for products with a small C: every layout and tail, each epilogue, and its bits.
+// Our kernel for products with a small C: every layout and tail, its bits, and which products it
+// takes.
 #include <halfgrad/core/cuda/kernels/gemm_small.h>
 
 #include <cmath>
@@ -11,77 +12,20 @@
 #include <halfgrad/core/cuda/kernels/gemm_small_plan.h>
 #include <halfgrad/core/graph.h>
 #include <halfgrad/core/stream.h>
-#include <halfgrad/tests/core/gemm/gemm_matrix.h>
-#include <halfgrad/tests/core/gemm/matrix_on_gpu.h>
+#include <halfgrad/tests/core/gemm/gemm_small.h>
 #include <halfgrad/tests/core/numbers/special_floats.h>
 
 namespace halfgrad {
 namespace {
 
 using detail::Activation;
-using detail::Epilogue;
 using detail::GemmCall;
 
 constexpr Layout kUnitStrides[] = {Layout::rows, Layout::columns, Layout::padded_rows,
                                    Layout::padded_columns};
 
-GemmCall call_of(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
-                 const Epilogue& epilogue = {}) {
-  return {.count = 1, .alpha = 1, .a = a, .b = b, .c = c, .epilogue = epilogue};
-}
-
-// Returns A B with the epilogue. `old` has the shape, the layout and the dtype of the result.
-Matrix multiplied(const Matrix& a, const Matrix& b, const Matrix& old,
-                  const Epilogue& epilogue = {}) {
-  const MatrixOnGpu a_there(a), b_there(b), c_there(old);
-  EXPECT_TRUE(detail::multiply_small(
-      call_of(a_there.view(), b_there.view(), c_there.mutable_view(), epilogue)));
-  return c_there.fetched(old);
-}
-
-bool same_value(double x, double y) {
-  return std::isnan(x) ? std::isnan(y) : x == y && std::signbit(x) == std::signbit(y);
-}
-
-// Expects each element to be f(i, j), with its sign, or any NaN for NaN.
-template <class F>
-void expect_elements(const Matrix& actual, const F& f) {
-  for (std::int64_t i = 0; i < actual.rows(); ++i) {
-    for (std::int64_t j = 0; j < actual.cols(); ++j) {
-      ASSERT_PRED2(same_value, actual.get(i, j), f(i, j)) << "at " << i << ", " << j;
-    }
-  }
-}
-
-class SmallProductOnCuda : public ::testing::TestWithParam<GemmDtypes> {
- protected:
-  void SetUp() override {
-    if (!cuda::is_available()) GTEST_SKIP() << "no GPU: " << cuda::why_unavailable();
-    set_gemm_backend(GemmBackend::small_product);
-  }
-  void TearDown() override { set_gemm_backend(GemmBackend::automatic); }
-
-  static Matrix operand(std::int64_t rows, std::int64_t cols, Layout layout = Layout::rows) {
-    return Matrix(GetParam().operands, rows, cols, layout).randomize(unsigned(17 * rows + cols));
-  }
-  static Matrix result(std::int64_t rows, std::int64_t cols, Layout layout = Layout::rows) {
-    return Matrix(GetParam().result, rows, cols, layout).randomize(99);
-  }
-  static void expect_right(std::int64_t m, std::int64_t n, std::int64_t k, Layout la = Layout::rows,
-                           Layout lb = Layout::rows, Layout lc = Layout::rows) {
-    SCOPED_TRACE(std::to_string(m) + " by " + std::to_string(n) + " by " + std::to_string(k) +
-                 ", layouts " + std::to_string(static_cast<int>(la)) + " " +
-                 std::to_string(static_cast<int>(lb)) + " " + std::to_string(static_cast<int>(lc)));
-    const Matrix a = operand(m, k, la), b = operand(k, n, lb), c = result(m, n, lc);
-    expect_product(1, a, b, 0, c, nullptr, multiplied(a, b, c));
-  }
-};
-
-INSTANTIATE_TEST_SUITE_P(Products, SmallProductOnCuda,
-                         ::testing::Values(GemmDtypes{kFloat16, kFloat16},
-                                           GemmDtypes{kBFloat16, kBFloat16},
-                                           GemmDtypes{kFloat16, kFloat32},
-                                           GemmDtypes{kBFloat16, kFloat32}),
+using SmallProductOnCuda = SmallProductTest;
+INSTANTIATE_TEST_SUITE_P(Products, SmallProductOnCuda, ::testing::ValuesIn(kSmallProductDtypes),
                          GemmTest::name_of);
 
 TEST_P(SmallProductOnCuda, EveryLayout) {
@@ -216,75 +160,6 @@ TEST_P(SmallProductOnCuda, IsCapturedInAGraph) {
   }
 }
 
-TEST_P(SmallProductOnCuda, AddsABiasOfItsDtypeOrF32) {
-  for (const DType dtype : {GetParam().operands, kFloat32}) {
-    for (const std::int64_t k : {24, 1500}) {
-      for (const Layout lc : {Layout::rows, Layout::columns}) {
-        const Matrix a = operand(34, k), b = operand(k, 35), c = result(34, 35, lc);
-        const Matrix bias = Matrix(dtype, 1, 35).randomize(3);
-        const MatrixOnGpu there(bias);
-        const Matrix sum = multiplied(a, b, c, {.bias = {there.view().data, dtype}});
-        expect_product(1, a, b, 0, c, &bias, sum);
-      }
-    }
-  }
-}
-
-// -2^-40 rounds to -0 in f16, and relu makes 0 of it. The products include inf - inf and 0 * inf.
-TEST_P(SmallProductOnCuda, ReluIsThatOfTheRoundedSum) {
-  Matrix a = operand(20, 24), b = operand(24, 33), bias = Matrix(kFloat32, 1, 33).randomize(3);
-  a.set(2, 3, kInf), a.set(3, 4, -kInf), a.set(4, 5, kNaN), b.set(3, 6, 0);
-  for (std::int64_t k = 0; k < 24; ++k) a.set(1, k, 0);
-  const double specials[] = {kInf, -kInf, kNaN, 0, -0x1p-40, 0x1p-40, -1, 65519, 65520};
-  for (std::int64_t j = 0; j < 9; ++j) bias.set(0, j, specials[j]);
-  const MatrixOnGpu there(bias);
-  for (const bool with_bias : {false, true}) {
-    Epilogue epilogue;
-    if (with_bias) epilogue.bias = {there.view().data, kFloat32};
-    const Matrix sum = multiplied(a, b, result(20, 33), epilogue);
-    epilogue.activation = Activation::relu;
-    expect_elements(multiplied(a, b, result(20, 33), epilogue),
-                    [&](std::int64_t i, std::int64_t j) {
-                      const double x = sum.get(i, j);
-                      return x > 0 || std::isnan(x) ? x : 0;
-                    });
-  }
-}
-
-TEST_P(SmallProductOnCuda, ReluOutputMasksTheGradient) {
-  for (const Layout layout : kLayouts) {
-    for (const std::int64_t k : {10, 1500}) {
-      Matrix dy = operand(34, k), w = operand(k, 35), y = result(34, 35, layout);
-      dy.set(5, 7, kInf), dy.set(6, 8, kNaN);
-      const double specials[] = {0, -0.0, kNaN, kInf, -kInf, 0x1p-24, -0x1p-24};
-      for (std::int64_t i = 0; i < 34; ++i) {
-        for (std::int64_t j = 0; j < 7; ++j) y.set(i, j, specials[j]);
-      }
-      const MatrixOnGpu there(y);
-      const Matrix product = multiplied(dy, w, result(34, 35, layout));
-      expect_elements(
-          multiplied(dy, w, result(34, 35, layout), {.relu_output = there.view().data}),
-          [&](std::int64_t i, std::int64_t j) { return y.get(i, j) <= 0 ? 0 : product.get(i, j); });
-    }
-  }
-}
-
-TEST_P(SmallProductOnCuda, RowSumsOfA) {
-  for (const std::int64_t m : {1, 10, 33, 70}) {
-    for (const std::int64_t k : {1, 100, 3000}) {
-      for (const Layout layout : {Layout::rows, Layout::columns}) {
-        SCOPED_TRACE(std::to_string(m) + " " + std::to_string(k));
-        const Matrix a = operand(m, k, layout), b = operand(k, 65), c = result(m, 65);
-        const Matrix ones = Matrix(GetParam().operands, k, 1).fill(1), sums = result(m, 1);
-        const MatrixOnGpu there(sums);
-        const Matrix product = multiplied(a, b, c, {.row_sums_of_a = there.mutable_view().data});
-        EXPECT_EQ(product.bytes(), multiplied(a, b, c).bytes());
-        expect_product(1, a, ones, 0, sums, nullptr, there.fetched(sums));
-      }
-    }
-  }
-}
-
 TEST_P(SmallProductOnCuda, SumsIn32BitsAndKeepsSubnormals) {
   const Matrix ones = operand(16, 4096).fill(1), c = result(16, 16);
   EXPECT_EQ(multiplied(ones, operand(4096, 16).fill(1), c).get(3, 5), 4096);
@@ -293,7 +168,7 @@ TEST_P(SmallProductOnCuda, SumsIn32BitsAndKeepsSubnormals) {
   EXPECT_EQ(multiplied(tiny, operand(16, 16).fill(1024), c).get(3, 5), smallest * 0x1p14);
 }
 
-class SmallProductChoiceOnCuda : public SmallProductOnCuda {
+class SmallProductChoiceOnCuda : public SmallProductTest {
  protected:
   static GemmCall call(const MatrixOnGpu& a, const MatrixOnGpu& b, const MatrixOnGpu& c) {
     return call_of(a.view(), b.view(), c.mutable_view());

@@ -1,6 +1,9 @@
 // The order of sums in a matrix product: with our own kernel it depends on the depth alone.
 #include <halfgrad/core/gemm.h>
 
+#include <cmath>
+#include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include <gtest/gtest.h>
@@ -67,7 +70,8 @@ TEST_P(GemmOrder, ABroadcastOperandHasStrideZero) {
   EXPECT_EQ(c.bytes(), expected.bytes());
 }
 
-// One row and one column of C, computed alone, have the same bits as in the whole.
+// One row and one column of C, computed alone, have the same bits as in the whole; but a column has
+// an order of its own if the rows of A are contiguous.
 TEST_P(GemmOrder, BitsDependNeitherOnTheOtherRowsNorOnTheOtherColumns) {
   constexpr std::int64_t kRows = 14;
   const Matrix biases = Matrix(kFloat32, 1, 300).randomize(5);
@@ -90,11 +94,95 @@ TEST_P(GemmOrder, BitsDependNeitherOnTheOtherRowsNorOnTheOtherColumns) {
           gemm(0.3, a.view(), first_column, 0.7, column.view(), {bias, kFloat32});
           for (std::int64_t j = 0; j < n; ++j)
             ASSERT_EQ(row.get(0, j), c.get(0, j)) << n << ' ' << depth;
-          for (std::int64_t i = 0; i < kRows; ++i)
+          for (std::int64_t i = 0; la != Layout::rows && i < kRows; ++i)
             ASSERT_EQ(column.get(i, 0), c.get(i, 0)) << depth;
+
+          Matrix element(c.dtype(), 1, 1);
+          element.set(0, 0, before.get(0, 0));
+          gemm(0.3, first_row, first_column, 0.7, element.view(), {bias, kFloat32});
+          ASSERT_EQ(element.get(0, 0), column.get(0, 0)) << depth;
         }
       }
     }
+  }
+}
+
+// Sums a row of A times a vector in the order of gemm_column.h.
+template <class T>
+T partial_sums(const Matrix& a, std::int64_t row, const Matrix& x) {
+  constexpr std::int64_t kCount = 64 / sizeof(T);
+  T sums[kCount] = {};
+  for (std::int64_t k = 0; k < a.cols(); ++k) {
+    const T factor = static_cast<T>(a.get(row, k)), other = static_cast<T>(x.get(k, 0));
+    T& sum = sums[k % kCount];
+#if defined(__FMA__)
+    sum = std::fma(factor, other, sum);
+#else
+    sum += factor * other;
+#endif
+  }
+  for (std::int64_t half = kCount / 2; half > 0; half /= 2) {
+    for (std::int64_t i = 0; i < half; ++i) sums[i] += sums[i + half];
+  }
+  return sums[0];
+}
+
+TEST_P(GemmOrder, AColumnOfContiguousRowsHasPartialSums) {
+  for (const std::int64_t m : {1, 2, 8, 15, 16, 35}) {
+    for (const std::int64_t depth : {1, 3, 8, 16, 17, 100, 1000}) {
+      for (const Layout layout : {Layout::rows, Layout::padded_rows}) {
+        for (const Layout of_x : {Layout::rows, Layout::scattered}) {
+          const Matrix a = operand(m, depth, layout), x = operand(depth, 1, of_x);
+          Matrix c = result(m, 1), expected = c;
+          gemm(1, a.view(), x.view(), 0, c.view());
+          for (std::int64_t i = 0; i < m; ++i) {
+            expected.set(i, 0,
+                         a.dtype() == kFloat64 ? partial_sums<double>(a, i, x)
+                                               : partial_sums<float>(a, i, x));
+          }
+          ASSERT_EQ(c.bytes(), expected.bytes()) << m << ' ' << depth;
+        }
+      }
+    }
+  }
+}
+
+// An inf in the last elements of a row stays an inf: nothing is multiplied by a padding 0.
+TEST_P(GemmOrder, AColumnKeepsAnInfinity) {
+  for (const std::int64_t at : {0, 15, 16, 18}) {
+    Matrix a = operand(3, 19).fill(1), x = operand(19, 1).fill(1), c = result(3, 1);
+    a.set(1, at, std::numeric_limits<double>::infinity());
+    gemm(1, a.view(), x.view(), 0, c.view());
+    EXPECT_EQ(c.get(0, 0), 19);
+    EXPECT_EQ(c.get(1, 0), std::numeric_limits<double>::infinity());
+    EXPECT_EQ(c.get(2, 0), 19);
+  }
+}
+
+// A C of one row may have any stride, and a bias.
+TEST_P(GemmOrder, ARowMayBeScattered) {
+  const Matrix a = operand(1, 300), bias = Matrix(kFloat32, 1, 33).randomize(5);
+  for (const Layout lb : {Layout::rows, Layout::columns}) {
+    for (const RowBias& row : {RowBias{}, RowBias{bias.view().data, kFloat32}}) {
+      const Matrix b = operand(300, 33, lb);
+      Matrix expected = result(1, 33), scattered = result(1, 33, Layout::scattered);
+      gemm(0.3, a.view(), b.view(), 0.7, expected.view(), row);
+      gemm(0.3, a.view(), b.view(), 0.7, scattered.view(), row);
+      for (std::int64_t j = 0; j < 33; ++j) EXPECT_EQ(scattered.get(0, j), expected.get(0, j));
+    }
+  }
+}
+
+// Contiguous rows of B are summed in registers if there are few columns, else in memory.
+TEST_P(GemmOrder, ARowHasTheBitsOfABatchForEveryNumberOfColumns) {
+  for (const std::int64_t n : {1, 7, 16, 31, 64, 65, 100, 128, 129, 1024, 1030, 2500}) {
+    const Matrix a = operand(3, 299), b = operand(299, n);
+    Matrix batch = result(3, n), row = result(1, n);
+    MatrixView alone = a.view();
+    alone.rows = 1;
+    gemm(1, a.view(), b.view(), 0, batch.view());
+    gemm(1, alone, b.view(), 0, row.view());
+    for (std::int64_t j = 0; j < n; ++j) ASSERT_EQ(row.get(0, j), batch.get(0, j)) << n;
   }
 }
 

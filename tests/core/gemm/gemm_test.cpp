@@ -127,16 +127,18 @@ TEST_P(Gemm, InfAndNaNPropagate) {
 TEST_P(Gemm, BitsDoNotDependOnThreads) {
   if (std::string_view(HALFGRAD_GEMM) == "blas")
     GTEST_SKIP() << "the bits of a BLAS may depend on threads";
-  for (const std::int64_t m : {1, 230}) {
-    const Matrix a = operand(m, 520), b = operand(520, 700, Layout::columns);
-    Matrix reference = result(m, 700);
-    set_num_threads(1);
-    gemm(1, a.view(), b.view(), 0, reference.view());
-    for (const int threads : {2, 3, 5}) {
-      set_num_threads(threads);
-      Matrix c = result(m, 700);
-      gemm(1, a.view(), b.view(), 0, c.view());
-      EXPECT_EQ(c.bytes(), reference.bytes());
+  for (const auto& [m, n] : {std::pair{1, 700}, {230, 700}, {700, 1}}) {
+    for (const Layout layout : {Layout::rows, Layout::columns}) {
+      const Matrix a = operand(m, 520, layout), b = operand(520, n, layout);
+      Matrix reference = result(m, n);
+      set_num_threads(1);
+      gemm(1, a.view(), b.view(), 0, reference.view());
+      for (const int threads : {2, 3, 5}) {
+        set_num_threads(threads);
+        Matrix c = result(m, n);
+        gemm(1, a.view(), b.view(), 0, c.view());
+        EXPECT_EQ(c.bytes(), reference.bytes());
+      }
     }
   }
 }
