@@ -34,7 +34,7 @@ INSTANTIATE_TEST_SUITE_P(Products, SmallProductEpilogueOnCuda,
 TEST_P(SmallProductEpilogueOnCuda, AddsABiasOfItsDtypeOrF32) {
   for (const DType dtype : {GetParam().operands, kFloat32}) {
     for (const std::int64_t k : {24, 1500}) {
-      for (const Layout lc : {Layout::rows, Layout::columns}) {
+      for (const MatrixLayout lc : {MatrixLayout::rows, MatrixLayout::columns}) {
         const Matrix a = operand(34, k), b = operand(k, 35), c = result(34, 35, lc);
         const Matrix bias = Matrix(dtype, 1, 35).randomize(3);
         const MatrixOnGpu there(bias);
@@ -67,7 +67,7 @@ TEST_P(SmallProductEpilogueOnCuda, ReluIsThatOfTheRoundedSum) {
 }
 
 TEST_P(SmallProductEpilogueOnCuda, ReluOutputMasksTheGradient) {
-  for (const Layout layout : kLayouts) {
+  for (const MatrixLayout layout : kLayouts) {
     for (const std::int64_t k : {10, 1500}) {
       Matrix dy = operand(34, k), w = operand(k, 35), y = result(34, 35, layout);
       dy.set(5, 7, kInf), dy.set(6, 8, kNaN);
@@ -87,7 +87,7 @@ TEST_P(SmallProductEpilogueOnCuda, ReluOutputMasksTheGradient) {
 TEST_P(SmallProductEpilogueOnCuda, RowSumsOfA) {
   for (const std::int64_t m : {1, 10, 33, 70}) {
     for (const std::int64_t k : {1, 100, 3000}) {
-      for (const Layout layout : {Layout::rows, Layout::columns}) {
+      for (const MatrixLayout layout : {MatrixLayout::rows, MatrixLayout::columns}) {
         SCOPED_TRACE(std::to_string(m) + " " + std::to_string(k));
         const Matrix a = operand(m, k, layout), b = operand(k, 65), c = result(m, 65);
         const Matrix ones = Matrix(GetParam().operands, k, 1).fill(1), sums = result(m, 1);

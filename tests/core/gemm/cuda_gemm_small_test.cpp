@@ -21,17 +21,17 @@ namespace {
 using detail::Activation;
 using detail::GemmCall;
 
-constexpr Layout kUnitStrides[] = {Layout::rows, Layout::columns, Layout::padded_rows,
-                                   Layout::padded_columns};
+constexpr MatrixLayout kUnitStrides[] = {MatrixLayout::rows, MatrixLayout::columns, MatrixLayout::padded_rows,
+                                   MatrixLayout::padded_columns};
 
 using SmallProductOnCuda = SmallProductTest;
 INSTANTIATE_TEST_SUITE_P(Products, SmallProductOnCuda, ::testing::ValuesIn(kSmallProductDtypes),
                          GemmTest::name_of);
 
 TEST_P(SmallProductOnCuda, EveryLayout) {
-  for (const Layout la : kUnitStrides) {
-    for (const Layout lb : kUnitStrides) {
-      for (const Layout lc : kLayouts) expect_right(40, 26, 24, la, lb, lc);
+  for (const MatrixLayout la : kUnitStrides) {
+    for (const MatrixLayout lb : kUnitStrides) {
+      for (const MatrixLayout lc : kLayouts) expect_right(40, 26, 24, la, lb, lc);
     }
   }
 }
@@ -39,8 +39,8 @@ TEST_P(SmallProductOnCuda, EveryLayout) {
 // Sizes around the multiples of a chunk, a fragment, a tile and a step, in every dimension.
 TEST_P(SmallProductOnCuda, Tails) {
   for (const std::int64_t size : {1, 2, 7, 8, 9, 10, 15, 16, 17, 63, 64, 65, 127, 128, 129, 784}) {
-    for (const Layout la : {Layout::rows, Layout::columns}) {
-      for (const Layout lb : {Layout::rows, Layout::columns}) {
+    for (const MatrixLayout la : {MatrixLayout::rows, MatrixLayout::columns}) {
+      for (const MatrixLayout lb : {MatrixLayout::rows, MatrixLayout::columns}) {
         expect_right(size, 10, 17, la, lb);
         expect_right(9, size, 18, la, lb);
         expect_right(10, 9, size, la, lb);
@@ -54,13 +54,13 @@ TEST_P(SmallProductOnCuda, Tails) {
 // test, and must stop to do so where k ends within a step.
 TEST_P(SmallProductOnCuda, AlignedOperandsWithATailOfK) {
   for (const std::int64_t k : {8, 64, 72, 128, 136, 192, 264, 784}) {
-    for (const Layout la : {Layout::rows, Layout::columns}) {
-      for (const Layout lb : {Layout::rows, Layout::columns}) expect_right(72, 40, k, la, lb);
+    for (const MatrixLayout la : {MatrixLayout::rows, MatrixLayout::columns}) {
+      for (const MatrixLayout lb : {MatrixLayout::rows, MatrixLayout::columns}) expect_right(72, 40, k, la, lb);
     }
   }
   ASSERT_EQ(detail::plan_small_product(72, 3136, 136).tile, 64);
-  expect_right(72, 3136, 136, Layout::rows, Layout::columns);
-  expect_right(72, 3136, 136, Layout::columns, Layout::rows);
+  expect_right(72, 3136, 136, MatrixLayout::rows, MatrixLayout::columns);
+  expect_right(72, 3136, 136, MatrixLayout::columns, MatrixLayout::rows);
 }
 
 TEST_P(SmallProductOnCuda, TilesWithOneAndMoreParts) {
@@ -74,8 +74,8 @@ TEST_P(SmallProductOnCuda, TilesWithOneAndMoreParts) {
     const auto plan = detail::plan_small_product(each.m, each.n, each.k);
     ASSERT_EQ(plan.tile, each.tile);
     ASSERT_EQ(plan.parts > 1, each.parts);
-    expect_right(each.m, each.n, each.k, Layout::rows, Layout::columns);
-    expect_right(each.m, each.n, each.k, Layout::columns, Layout::rows);
+    expect_right(each.m, each.n, each.k, MatrixLayout::rows, MatrixLayout::columns);
+    expect_right(each.m, each.n, each.k, MatrixLayout::columns, MatrixLayout::rows);
   }
 }
 
@@ -93,8 +93,8 @@ TEST_P(SmallProductOnCuda, LargeTilesWithMoreParts) {
     return to;
   };
   for (const bool transposed : {false, true}) {
-    const Matrix a = operand(kM, kK, transposed ? Layout::columns : Layout::rows);
-    const Matrix b = operand(kK, kN, transposed ? Layout::rows : Layout::columns);
+    const Matrix a = operand(kM, kK, transposed ? MatrixLayout::columns : MatrixLayout::rows);
+    const Matrix b = operand(kK, kN, transposed ? MatrixLayout::rows : MatrixLayout::columns);
     const Matrix product = some_rows(multiplied(a, b, result(kM, kN)));
     expect_product(1, some_rows(a), b, 0, product, nullptr, product);
   }
@@ -106,8 +106,8 @@ TEST_P(SmallProductOnCuda, EveryAlignmentAndLayoutGivesTheSameBits) {
   ASSERT_GT(detail::plan_small_product(kM, kN, kK).parts, 1);
   const Matrix a = operand(kM, kK), b = operand(kK, kN), c = result(kM, kN);
   const Matrix expected = multiplied(a, b, c);
-  const auto shifted = [](const Matrix& from, std::int64_t by, Layout layout) {
-    const bool down = layout == Layout::columns;
+  const auto shifted = [](const Matrix& from, std::int64_t by, MatrixLayout layout) {
+    const bool down = layout == MatrixLayout::columns;
     Matrix to(from.dtype(), from.rows() + (down ? by : 0), from.cols() + (down ? 0 : by), layout);
     to.fill(kInf);
     for (std::int64_t i = 0; i < from.rows(); ++i) {
@@ -117,13 +117,13 @@ TEST_P(SmallProductOnCuda, EveryAlignmentAndLayoutGivesTheSameBits) {
     }
     return to;
   };
-  const auto without_shift = [](MatrixView view, std::int64_t by, Layout layout) {
+  const auto without_shift = [](MatrixView view, std::int64_t by, MatrixLayout layout) {
     view.data = static_cast<const char*>(view.data) + by * item_size(view.dtype);
-    (layout == Layout::columns ? view.rows : view.cols) -= by;
+    (layout == MatrixLayout::columns ? view.rows : view.cols) -= by;
     return view;
   };
   for (const std::int64_t by : {0, 1, 2, 8}) {
-    for (const Layout layout : {Layout::rows, Layout::columns}) {
+    for (const MatrixLayout layout : {MatrixLayout::rows, MatrixLayout::columns}) {
       const MatrixOnGpu a_there(shifted(a, by, layout)), b_there(shifted(b, by, layout));
       const MatrixOnGpu c_there(c);
       ASSERT_TRUE(detail::multiply_small(call_of(without_shift(a_there.view(), by, layout),
@@ -135,7 +135,7 @@ TEST_P(SmallProductOnCuda, EveryAlignmentAndLayoutGivesTheSameBits) {
 }
 
 TEST_P(SmallProductOnCuda, EqualCallsGiveEqualBits) {
-  const Matrix a = operand(64, 5000, Layout::columns), b = operand(5000, 64), c = result(64, 64);
+  const Matrix a = operand(64, 5000, MatrixLayout::columns), b = operand(5000, 64), c = result(64, 64);
   const Matrix other = operand(65, 1000), c_other = result(65, 65);
   const Matrix first = multiplied(a, b, c);
   for (int i = 0; i < 3; ++i) {
@@ -145,7 +145,7 @@ TEST_P(SmallProductOnCuda, EqualCallsGiveEqualBits) {
 }
 
 TEST_P(SmallProductOnCuda, IsCapturedInAGraph) {
-  const Matrix a = operand(33, 2000, Layout::columns), b = operand(2000, 10), c = result(33, 10);
+  const Matrix a = operand(33, 2000, MatrixLayout::columns), b = operand(2000, 10), c = result(33, 10);
   const Matrix expected = multiplied(a, b, c);
   const MatrixOnGpu a_there(a), b_there(b), c_there(c), c_beside(c);
   Graph graph;
@@ -180,7 +180,7 @@ INSTANTIATE_TEST_SUITE_P(Products, SmallProductChoiceOnCuda,
 
 TEST_P(SmallProductChoiceOnCuda, LeavesOtherProductsToCublaslt) {
   const MatrixOnGpu a(operand(16, 24)), b(operand(24, 16)), c(result(16, 16));
-  const MatrixOnGpu scattered(operand(16, 24, Layout::scattered));
+  const MatrixOnGpu scattered(operand(16, 24, MatrixLayout::scattered));
   const MatrixOnGpu wide_a(Matrix(kFloat32, 16, 24)), wide_b(Matrix(kFloat32, 24, 16));
   const MatrixOnGpu wide_c(Matrix(kFloat32, 16, 16)), bias(Matrix(kFloat64, 1, 16));
   GemmCall scaled = call(a, b, c), added = call(a, b, c), batch = call(a, b, c);

@@ -50,10 +50,10 @@ class GemmOnCuda : public ::testing::TestWithParam<Product> {
   }
   void TearDown() override { set_gemm_backend(GemmBackend::automatic); }
 
-  Matrix operand(std::int64_t rows, std::int64_t cols, Layout layout = Layout::rows) const {
+  Matrix operand(std::int64_t rows, std::int64_t cols, MatrixLayout layout = MatrixLayout::rows) const {
     return Matrix(GetParam().operands, rows, cols, layout).randomize(unsigned(17 * rows + cols));
   }
-  Matrix result(std::int64_t rows, std::int64_t cols, Layout layout = Layout::rows) const {
+  Matrix result(std::int64_t rows, std::int64_t cols, MatrixLayout layout = MatrixLayout::rows) const {
     return Matrix(GetParam().result, rows, cols, layout).randomize(99);
   }
 
@@ -73,9 +73,9 @@ INSTANTIATE_TEST_SUITE_P(Products, GemmOnCuda, ::testing::ValuesIn(kProducts),
                          [](const auto& info) { return name_of(info.param); });
 
 TEST_P(GemmOnCuda, EveryLayout) {
-  for (const Layout la : kLayouts) {
-    for (const Layout lb : kLayouts) {
-      for (const Layout lc : kLayouts) {
+  for (const MatrixLayout la : kLayouts) {
+    for (const MatrixLayout lb : kLayouts) {
+      for (const MatrixLayout lc : kLayouts) {
         const Matrix a = operand(40, 24, la), b = operand(24, 56, lb), c = result(40, 56, lc);
         expect_product(0.5, a, b, 2, c, nullptr, multiplied(0.5, a, b, 2, c));
       }
@@ -87,7 +87,7 @@ TEST_P(GemmOnCuda, OddSizes) {
   for (const std::int64_t m : {0, 1, 7, 65, 130}) {
     for (const std::int64_t n : {0, 1, 8, 63, 129}) {
       for (const std::int64_t k : {0, 1, 8, 33, 300}) {
-        for (const Layout layout : {Layout::rows, Layout::columns}) {
+        for (const MatrixLayout layout : {MatrixLayout::rows, MatrixLayout::columns}) {
           const Matrix a = operand(m, k, layout), b = operand(k, n, layout), c = result(m, n);
           expect_product(1, a, b, -1, c, nullptr, multiplied(1, a, b, -1, c));
         }
@@ -99,7 +99,7 @@ TEST_P(GemmOnCuda, OddSizes) {
 TEST_P(GemmOnCuda, AlphaBetaBias) {
   for (const auto& [alpha, beta] : {std::pair{1.0, 0.0}, {-2.5, 0.0}, {-2.5, 0.75}}) {
     for (const DType dtype : {kFloat64, kFloat32, kFloat16, kBFloat16}) {
-      for (const Layout layout : kLayouts) {
+      for (const MatrixLayout layout : kLayouts) {
         const Matrix a = operand(64, 32), b = operand(32, 80), c = result(64, 80, layout);
         const Matrix bias = Matrix(dtype, 1, 80).randomize(3);
         SCOPED_TRACE(::testing::Message()

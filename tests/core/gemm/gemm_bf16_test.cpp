@@ -26,7 +26,7 @@ class Bf16Dot : public ::testing::Test {
 
 struct Case {
   std::int64_t m, n, k;
-  Layout a = Layout::rows, b = Layout::rows;
+  MatrixLayout a = MatrixLayout::rows, b = MatrixLayout::rows;
   double alpha = 1, beta = 0;
   DType c = kFloat32;
   bool bias = false;
@@ -52,15 +52,15 @@ void expect_bits_of_the_float_kernel(const Case& o) {
 // blocks of 288, some of them odd.
 TEST_F(Bf16Dot, HasTheBitsOfTheFloatKernel) {
   for (const std::int64_t k : {0, 1, 2, 3, 31, 32, 33, 34, 35, 66, 288, 289, 784, 1000}) {
-    for (const Layout a : kLayouts) {
-      for (const Layout b : kLayouts) expect_bits_of_the_float_kernel({13, 33, k, a, b});
+    for (const MatrixLayout a : kLayouts) {
+      for (const MatrixLayout b : kLayouts) expect_bits_of_the_float_kernel({13, 33, k, a, b});
     }
   }
   for (const std::int64_t m : {1, 2, 11, 12, 24, 100, 150, 258, 301}) {
     for (const std::int64_t n : {1, 10, 31, 32, 64, 129}) {
       expect_bits_of_the_float_kernel({m, n, 77});
-      expect_bits_of_the_float_kernel({m, n, 64, Layout::columns, Layout::rows});
-      expect_bits_of_the_float_kernel({m, n, 64, Layout::rows, Layout::columns});
+      expect_bits_of_the_float_kernel({m, n, 64, MatrixLayout::columns, MatrixLayout::rows});
+      expect_bits_of_the_float_kernel({m, n, 64, MatrixLayout::rows, MatrixLayout::columns});
     }
   }
 }
@@ -71,7 +71,7 @@ TEST_F(Bf16Dot, HasTheEpilogueOfTheFloatKernel) {
       for (const double alpha : {1.0, 0.3}) {
         for (const double beta : {0.0, 1.0, 0.7}) {
           expect_bits_of_the_float_kernel(
-              {25, 45, 600, Layout::rows, Layout::columns, alpha, beta, c, bias});
+              {25, 45, 600, MatrixLayout::rows, MatrixLayout::columns, alpha, beta, c, bias});
         }
       }
     }

@@ -9,7 +9,7 @@
 namespace halfgrad {
 namespace {
 
-Matrix counted(DType dtype, std::int64_t rows, std::int64_t cols, Layout layout = Layout::rows) {
+Matrix counted(DType dtype, std::int64_t rows, std::int64_t cols, MatrixLayout layout = MatrixLayout::rows) {
   Matrix matrix(dtype, rows, cols, layout);
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t j = 0; j < cols; ++j)
@@ -21,9 +21,9 @@ Matrix counted(DType dtype, std::int64_t rows, std::int64_t cols, Layout layout 
 TEST(GemmOfIntegers, EveryLayout) {
   for (const DType dtype : {kInt64, kInt32, kInt16, kInt8, kUInt8}) {
     const Matrix bias = counted(dtype, 1, 6);
-    for (const Layout la : kLayouts) {
-      for (const Layout lb : kLayouts) {
-        for (const Layout lc : kLayouts) {
+    for (const MatrixLayout la : kLayouts) {
+      for (const MatrixLayout lb : kLayouts) {
+        for (const MatrixLayout lc : kLayouts) {
           const Matrix a = counted(dtype, 5, 4, la), b = counted(dtype, 4, 6, lb);
           const Matrix before = counted(dtype, 5, 6, lc);
           Matrix c = before;

@@ -15,29 +15,29 @@
 
 namespace halfgrad {
 
-enum class Layout { rows, columns, padded_rows, padded_columns, scattered };
-inline constexpr Layout kLayouts[] = {Layout::rows, Layout::columns, Layout::padded_rows,
-                                      Layout::padded_columns, Layout::scattered};
+enum class MatrixLayout { rows, columns, padded_rows, padded_columns, scattered };
+inline constexpr MatrixLayout kLayouts[] = {MatrixLayout::rows, MatrixLayout::columns, MatrixLayout::padded_rows,
+                                      MatrixLayout::padded_columns, MatrixLayout::scattered};
 
 /// A matrix that owns its memory. Its elements are read and written as double.
 class Matrix {
  public:
-  Matrix(DType dtype, std::int64_t rows, std::int64_t cols, Layout layout = Layout::rows)
+  Matrix(DType dtype, std::int64_t rows, std::int64_t cols, MatrixLayout layout = MatrixLayout::rows)
       : dtype_(dtype), rows_(rows), cols_(cols) {
     switch (layout) {
-      case Layout::rows:
+      case MatrixLayout::rows:
         row_stride_ = cols, col_stride_ = 1;
         break;
-      case Layout::columns:
+      case MatrixLayout::columns:
         row_stride_ = 1, col_stride_ = rows;
         break;
-      case Layout::padded_rows:
+      case MatrixLayout::padded_rows:
         row_stride_ = cols + 3, col_stride_ = 1;
         break;
-      case Layout::padded_columns:
+      case MatrixLayout::padded_columns:
         row_stride_ = 1, col_stride_ = rows + 5;
         break;
-      case Layout::scattered:
+      case MatrixLayout::scattered:
         row_stride_ = 2, col_stride_ = 2 * rows + 1;
         break;
     }
@@ -151,10 +151,10 @@ class GemmTest : public ::testing::TestWithParam<GemmDtypes> {
   }
 
  protected:
-  Matrix operand(std::int64_t rows, std::int64_t cols, Layout layout = Layout::rows) const {
+  Matrix operand(std::int64_t rows, std::int64_t cols, MatrixLayout layout = MatrixLayout::rows) const {
     return Matrix(GetParam().operands, rows, cols, layout).randomize(unsigned(17 * rows + cols));
   }
-  Matrix result(std::int64_t rows, std::int64_t cols, Layout layout = Layout::rows) const {
+  Matrix result(std::int64_t rows, std::int64_t cols, MatrixLayout layout = MatrixLayout::rows) const {
     return Matrix(GetParam().result, rows, cols, layout).randomize(99);
   }
 };

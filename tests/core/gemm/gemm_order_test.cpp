@@ -47,7 +47,7 @@ TEST_P(GemmOrder, BitsDoNotDependOnTheLayoutOfC) {
   for (const RowBias& row : {RowBias{}, RowBias{bias.view().data, kFloat32}}) {
     Matrix expected = result(7, 33);
     gemm(0.3, a.view(), b.view(), 0.7, expected.view(), row);
-    for (const Layout layout : kLayouts) {
+    for (const MatrixLayout layout : kLayouts) {
       Matrix c = result(7, 33, layout);
       gemm(0.3, a.view(), b.view(), 0.7, c.view(), row);
       for (std::int64_t i = 0; i < 7; ++i) {
@@ -77,8 +77,8 @@ TEST_P(GemmOrder, BitsDependNeitherOnTheOtherRowsNorOnTheOtherColumns) {
   const Matrix biases = Matrix(kFloat32, 1, 300).randomize(5);
   for (const std::int64_t n : {2, 15, 17, 33, 255, 300}) {
     for (const std::int64_t depth : {0, 1, 15, 16, 17, 600}) {
-      for (const Layout la : {Layout::rows, Layout::columns, Layout::scattered}) {
-        for (const Layout lb : {Layout::rows, Layout::columns, Layout::scattered}) {
+      for (const MatrixLayout la : {MatrixLayout::rows, MatrixLayout::columns, MatrixLayout::scattered}) {
+        for (const MatrixLayout lb : {MatrixLayout::rows, MatrixLayout::columns, MatrixLayout::scattered}) {
           const Matrix a = operand(kRows, depth, la), b = operand(depth, n, lb);
           const auto* const bias = static_cast<const float*>(biases.view().data);
           const Matrix before = result(kRows, n);
@@ -94,7 +94,7 @@ TEST_P(GemmOrder, BitsDependNeitherOnTheOtherRowsNorOnTheOtherColumns) {
           gemm(0.3, a.view(), first_column, 0.7, column.view(), {bias, kFloat32});
           for (std::int64_t j = 0; j < n; ++j)
             ASSERT_EQ(row.get(0, j), c.get(0, j)) << n << ' ' << depth;
-          for (std::int64_t i = 0; la != Layout::rows && i < kRows; ++i)
+          for (std::int64_t i = 0; la != MatrixLayout::rows && i < kRows; ++i)
             ASSERT_EQ(column.get(i, 0), c.get(i, 0)) << depth;
 
           Matrix element(c.dtype(), 1, 1);
@@ -130,8 +130,8 @@ T partial_sums(const Matrix& a, std::int64_t row, const Matrix& x) {
 TEST_P(GemmOrder, AColumnOfContiguousRowsHasPartialSums) {
   for (const std::int64_t m : {1, 2, 8, 15, 16, 35}) {
     for (const std::int64_t depth : {1, 3, 8, 16, 17, 100, 1000}) {
-      for (const Layout layout : {Layout::rows, Layout::padded_rows}) {
-        for (const Layout of_x : {Layout::rows, Layout::scattered}) {
+      for (const MatrixLayout layout : {MatrixLayout::rows, MatrixLayout::padded_rows}) {
+        for (const MatrixLayout of_x : {MatrixLayout::rows, MatrixLayout::scattered}) {
           const Matrix a = operand(m, depth, layout), x = operand(depth, 1, of_x);
           Matrix c = result(m, 1), expected = c;
           gemm(1, a.view(), x.view(), 0, c.view());
@@ -162,10 +162,10 @@ TEST_P(GemmOrder, AColumnKeepsAnInfinity) {
 // A C of one row may have any stride, and a bias.
 TEST_P(GemmOrder, ARowMayBeScattered) {
   const Matrix a = operand(1, 300), bias = Matrix(kFloat32, 1, 33).randomize(5);
-  for (const Layout lb : {Layout::rows, Layout::columns}) {
+  for (const MatrixLayout lb : {MatrixLayout::rows, MatrixLayout::columns}) {
     for (const RowBias& row : {RowBias{}, RowBias{bias.view().data, kFloat32}}) {
       const Matrix b = operand(300, 33, lb);
-      Matrix expected = result(1, 33), scattered = result(1, 33, Layout::scattered);
+      Matrix expected = result(1, 33), scattered = result(1, 33, MatrixLayout::scattered);
       gemm(0.3, a.view(), b.view(), 0.7, expected.view(), row);
       gemm(0.3, a.view(), b.view(), 0.7, scattered.view(), row);
       for (std::int64_t j = 0; j < 33; ++j) EXPECT_EQ(scattered.get(0, j), expected.get(0, j));

@@ -24,9 +24,9 @@ class Gemm : public GemmTest {};
 INSTANTIATE_TEST_SUITE_P(Dtypes, Gemm, ::testing::ValuesIn(kGemmDtypes), GemmTest::name_of);
 
 TEST_P(Gemm, EveryLayout) {
-  for (const Layout la : kLayouts) {
-    for (const Layout lb : kLayouts) {
-      for (const Layout lc : kLayouts) {
+  for (const MatrixLayout la : kLayouts) {
+    for (const MatrixLayout lb : kLayouts) {
+      for (const MatrixLayout lc : kLayouts) {
         const Matrix a = operand(19, 21, la), b = operand(21, 35, lb), before = result(19, 35, lc);
         Matrix c = before;
         gemm(0.5, a.view(), b.view(), 2, c.view());
@@ -40,7 +40,7 @@ TEST_P(Gemm, EverySize) {
   for (const std::int64_t m : {0, 1, 2, 6, 7, 13}) {
     for (const std::int64_t n : {0, 1, 7, 8, 16, 17, 33}) {
       for (const std::int64_t k : {0, 1, 2, 8, 9, 300}) {
-        for (const Layout layout : {Layout::rows, Layout::columns}) {
+        for (const MatrixLayout layout : {MatrixLayout::rows, MatrixLayout::columns}) {
           const Matrix a = operand(m, k, layout), b = operand(k, n, layout), before = result(m, n);
           Matrix c = before;
           gemm(1, a.view(), b.view(), -1, c.view());
@@ -52,7 +52,7 @@ TEST_P(Gemm, EverySize) {
 }
 
 TEST_P(Gemm, ManyTilesAndDepthBlocks) {
-  const Matrix a = operand(200, 600), b = operand(600, 131, Layout::columns);
+  const Matrix a = operand(200, 600), b = operand(600, 131, MatrixLayout::columns);
   const Matrix before = result(200, 131), bias = Matrix(kFloat32, 1, 131).randomize(5);
   Matrix c = before;
   gemm(1, a.view(), b.view(), 1, c.view(), {bias.view().data, kFloat32});
@@ -64,7 +64,7 @@ TEST_P(Gemm, AlphaBetaBias) {
     for (const double alpha : {0.0, 1.0, -2.5}) {
       for (const double beta : {0.0, 1.0, 0.75}) {
         for (const DType bias_dtype : {kFloat64, kFloat32, kFloat16, kBFloat16}) {
-          for (const Layout layout : kLayouts) {
+          for (const MatrixLayout layout : kLayouts) {
             const Matrix a = operand(m, 11), b = operand(11, n), before = result(m, n, layout);
             const Matrix bias = Matrix(bias_dtype, 1, n).randomize(3);
             Matrix c = before;
@@ -78,7 +78,7 @@ TEST_P(Gemm, AlphaBetaBias) {
 }
 
 TEST_P(Gemm, BetaZeroDoesNotReadC) {
-  for (const Layout layout : kLayouts) {
+  for (const MatrixLayout layout : kLayouts) {
     const Matrix a = operand(7, 5), b = operand(5, 19);
     Matrix c = result(7, 19, layout).fill(kNaN);
     gemm(1, a.view(), b.view(), 0, c.view());
@@ -128,7 +128,7 @@ TEST_P(Gemm, BitsDoNotDependOnThreads) {
   if (std::string_view(HALFGRAD_GEMM) == "blas")
     GTEST_SKIP() << "the bits of a BLAS may depend on threads";
   for (const auto& [m, n] : {std::pair{1, 700}, {230, 700}, {700, 1}}) {
-    for (const Layout layout : {Layout::rows, Layout::columns}) {
+    for (const MatrixLayout layout : {MatrixLayout::rows, MatrixLayout::columns}) {
       const Matrix a = operand(m, 520, layout), b = operand(520, n, layout);
       Matrix reference = result(m, n);
       set_num_threads(1);
