@@ -63,7 +63,8 @@ class RoundedInput : public OnCuda {
   void TearDown() override { set_gemm_backend(GemmBackend::automatic); }
 
   // Output and gradients of a layer in an autocast region.
-  std::vector<Bits> run(const Layer& layer, const Tensor& input, DType dtype, bool with_bias) const {
+  std::vector<Bits> run(const Layer& layer, const Tensor& input, DType dtype,
+                        bool with_bias) const {
     const Tensor b = with_bias ? bias : Tensor();
     Tensor y;
     {
@@ -227,7 +228,7 @@ TEST_F(RoundedInput, IsCapturedInAGraph) {
   }
 }
 
-// Where the kernel would be slower than a cast and cuBLASLt, or its layout is not the kernel's.
+// The kernel would be slower than a cast and cuBLASLt, or does not take the layout.
 TEST_F(RoundedInput, IsCastForLargeProducts) {
   const Tensor large = randn({2048, kIn}, on_gpu), w = randn({1024, kIn}, on_gpu);
   const amp::Autocast autocast(kCUDA);

@@ -20,7 +20,7 @@ using detail::Epilogue;
 using detail::GemmCall;
 
 GemmCall rounding_call(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
-                 const Epilogue& epilogue = {}) {
+                       const Epilogue& epilogue = {}) {
   return {.count = 1, .alpha = 1, .a = a, .b = b, .c = c, .epilogue = epilogue};
 }
 
@@ -117,10 +117,11 @@ TEST_P(RoundingProductOnCuda, HasTheBitsOfACastOperandForEveryPlan) {
 
 // Values that a cast rounds to inf, to the largest finite number, to a subnormal, to 0, to even.
 TEST_P(RoundingProductOnCuda, RoundsSpecialValuesAsACastDoes) {
-  const float specials[] = {kInf,      -kInf,     kNaN,          0.0F,     -0.0F,     65519,
-                            65520,     -65520,    1e30F,         3.4e38F,  0x1p-24F,  0x1p-25F,
-                            0x1.8p-25F, -0x1p-26F, 0x1.002p0F,    0x1.006p0F, 0x1.01p0F, 0x1.03p0F,
-                            0x1p-126F, 0x1p-133F, -0x1.8p-134F, 0x1p-149F, 0x1p-14F,  0x1.ffcp-15F};
+  const float specials[] = {kInf,         -kInf,     kNaN,       0.0F,        -0.0F,
+                            65519,        65520,     -65520,     1e30F,       3.4e38F,
+                            0x1p-24F,     0x1p-25F,  0x1.8p-25F, -0x1p-26F,   0x1.002p0F,
+                            0x1.006p0F,   0x1.01p0F, 0x1.03p0F,  0x1p-126F,   0x1p-133F,
+                            -0x1.8p-134F, 0x1p-149F, 0x1p-14F,   0x1.ffcp-15F};
   constexpr std::int64_t kCount = std::size(specials), kOthers = 40;
   Matrix x = Matrix(kFloat32, kCount, kOthers).fill(0);  // a row for each: none hides another
   for (std::int64_t i = 0; i < kCount; ++i) x.set(i, i + 3, specials[i]);
@@ -146,9 +147,9 @@ TEST_P(RoundingProductOnCuda, HasTheBitsOfACastOperandWithEveryEpilogue) {
   }
   const Matrix dy_t = narrow(34, 40, Layout::columns), sums = Matrix(GetParam(), 34, 1).fill(9);
   const MatrixOnGpu of_wide(sums), of_cast(sums);
-  expect_same_bits(
-      product(dy_t, x, {.row_sums_of_a = of_wide.mutable_view().data}),
-      product(dy_t, cast(x, GetParam(), Layout::rows), {.row_sums_of_a = of_cast.mutable_view().data}));
+  expect_same_bits(product(dy_t, x, {.row_sums_of_a = of_wide.mutable_view().data}),
+                   product(dy_t, cast(x, GetParam(), Layout::rows),
+                           {.row_sums_of_a = of_cast.mutable_view().data}));
   EXPECT_EQ(of_wide.fetched(sums).bytes(), of_cast.fetched(sums).bytes());
   EXPECT_NE(of_wide.fetched(sums).bytes(), sums.bytes());
 }
