@@ -5,7 +5,7 @@
 
 #include <halfgrad/autograd/graph/elementwise_op.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/shared/gelu_tanh.h>
+#include <halfgrad/autograd/ops/shared/gelu.h>
 #include <halfgrad/autograd/ops/shared/linear.h>
 #include <halfgrad/autograd/ops/shared/pending_product.h>
 #include <halfgrad/autograd/ops/shared/product.h>

@@ -33,15 +33,17 @@ using Bits = std::vector<std::vector<double>>;
 // A batch for some layers, and the loss with one op and with two.
 struct LossCase {
   LossCase(const std::vector<std::int64_t>& sizes, std::int64_t rows, DType dtype, Device device,
-           DType input_dtype, bool biases = true)
-      : layers(draw_layers(sizes, dtype, device, biases)),
+           DType input_dtype, bool biases = true, const std::string& activation = "relu")
+      : layers(draw_layers(sizes, dtype, device, biases, activation)),
         x(randn({rows, sizes.front()}).to(device).to(input_dtype).requires_grad_()),
         target(randint(sizes.back(), {rows}).to(device)) {}
   LossCase(const std::vector<std::int64_t>& sizes, std::int64_t rows, DType dtype, Device device)
       : LossCase(sizes, rows, dtype, device, dtype) {}
 
-  Tensor one_op() const { return mlp_cross_entropy(x, layers.weights, layers.biases, target); }
-  Tensor two_ops() const { return cross_entropy(mlp(x, layers.weights, layers.biases), target); }
+  Tensor one_op() const {
+    return mlp_cross_entropy(x, layers.weights, layers.biases, target, layers.activation);
+  }
+  Tensor two_ops() const { return cross_entropy(layers.as_one_op(x), target); }
   std::vector<Tensor> inputs() const {
     std::vector<Tensor> all = layers.all();
     all.push_back(x);
@@ -104,6 +106,8 @@ TEST(MlpCrossEntropy, HasTheBitsOfItsTwoOps) {
     expect_bits_of_two_ops({{5, 7, 3}, 255, dtype, device}, 0.5);
     expect_bits_of_two_ops({{5, 7, 3}, 9, dtype, device, dtype, false});
     expect_bits_of_two_ops({{16, 16, 10}, 600, dtype, device}, 64);
+    expect_bits_of_two_ops({{5, 7, 7, 3}, 255, dtype, device, dtype, true, "gelu"}, 0.5);
+    expect_bits_of_two_ops({{5, 7, 7, 3}, 255, dtype, device, dtype, true, "gelu_tanh"}, 0.5);
   }
 }
 
@@ -370,6 +374,11 @@ TEST_F(MlpCrossEntropyOnCuda, HasTheBitsOfItsTwoOps) {
     expect_bits_of_two_ops({{7, 24}, 17, dtype, kCUDA, dtype, false});
     expect_bits_of_two_ops({{16, 60}, 40, dtype, kCUDA});
     expect_bits_of_two_ops({{16, 1}, 40, dtype, kCUDA});
+    for (const char* const f : {"gelu", "gelu_tanh"}) {
+      expect_bits_of_two_ops({{16, 32, 8}, 129, dtype, kCUDA, dtype, true, f}, 64);
+      expect_bits_of_two_ops({{64, 64, 64, 10}, 150, dtype, kCUDA, dtype, true, f}, 64);
+      expect_bits_of_two_ops({{128, 100, 128, 17}, 20, dtype, kCUDA, dtype, true, f});
+    }
   }
 }
 
