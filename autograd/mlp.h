@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include <halfgrad/autograd/tensor.h>
@@ -8,31 +9,34 @@ namespace halfgrad {
 
 /// A whole multilayer perceptron as one op:
 ///
-///     h_0 = input,   h_{l+1} = relu(h_l W_l^T + b_l),   the last layer without relu
+///     h_0 = input,   h_{l+1} = f(h_l W_l^T + b_l),   the last layer without f
+///
+/// `activation` names f: "relu", "gelu" or, for gelu(x, "tanh"), "gelu_tanh".
 ///
 /// input `[..., n_0]`, weights[l] `[n_{l+1}, n_l]`, biases[l] `[n_{l+1}]`; `biases` is empty, or an
 /// entry may be undefined, for layers without bias. Returns `[..., n_L]`. The result and the
-/// gradients are those of linear and relu layer by layer, rounded to the dtype at the same places.
+/// gradients are those of linear and f layer by layer, rounded to the dtype at the same places.
 /// Only sums over the batch, for weights and biases, may be added in another order.
 ///
 /// Narrow layers run fused: no activation goes to memory, and backward computes them again. In an
 /// autocast region a fused op rounds a float32 input as it loads it, and backward loads it again:
 /// changing the input in place before is an error. On a GPU, f16 and bf16 layers of at most 64
 /// features take one launch forward and two backward, if the weights fit into the shared memory of
-/// a multiprocessor: for five layers an A100's. Layers of at most 128 features take one launch
+/// a multiprocessor: for five layers an A100's. With gelu and more than five layers wider than 32
+/// features, backward runs as for wider ones. Layers of at most 128 features take one launch
 /// forward, and backward one and one for each layer, if the weights fit: five layers of 128 into an
 /// H100's. Their activations go to memory in backward, since no multiprocessor has registers for
 /// the gradients of several weights. On a CPU, tiles of the batch stay in the cache. Everything
-/// else is composed of linear_relu and linear.
+/// else is composed of linear_relu and linear, or of linear and gelu.
 ///
-/// Throws std::invalid_argument if there is no layer, or if shapes, dtypes or the number of biases
-/// do not fit.
+/// Throws std::invalid_argument if there is no layer, if shapes, dtypes or the number of biases do
+/// not fit, or for another activation.
 Tensor mlp(const Tensor& input, const std::vector<Tensor>& weights,
-           const std::vector<Tensor>& biases = {});
+           const std::vector<Tensor>& biases = {}, const std::string& activation = "relu");
 
-/// cross_entropy(mlp(input, weights, biases), target) as one op: the mean loss of classes, where
-/// `target` is int64 `[...]` with the leading dimensions of the input. Loss and gradients have the
-/// bits of the two ops.
+/// cross_entropy(mlp(input, weights, biases, activation), target) as one op: the mean loss of
+/// classes, where `target` is int64 `[...]` with the leading dimensions of the input. Loss and
+/// gradients have the bits of the two ops.
 ///
 /// If mlp runs fused, so does this op, and the logits never go to memory. It computes nothing at
 /// first if a gradient is needed. backward() then takes one pass over the batch for the loss and
@@ -45,6 +49,7 @@ Tensor mlp(const Tensor& input, const std::vector<Tensor>& weights,
 /// cross_entropy, a GPU reports that when the host next waits for it. Throws std::invalid_argument
 /// where mlp does, and for a target of another dtype or shape.
 Tensor mlp_cross_entropy(const Tensor& input, const std::vector<Tensor>& weights,
-                         const std::vector<Tensor>& biases, const Tensor& target);
+                         const std::vector<Tensor>& biases, const Tensor& target,
+                         const std::string& activation = "relu");
 
 }  // namespace halfgrad

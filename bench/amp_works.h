@@ -47,6 +47,7 @@ struct AmpStepOptions {
   bool fused = false;       ///< FusedMLP, with its loss, instead of Sequential
   bool four_calls = false;  ///< unscale_, clip_grad_norm_, step, update instead of step_and_update
   bool half_batch = false;  ///< a batch that is fp16 already
+  bool gelu = false;        ///< gelu between the layers of FusedMLP instead of relu
 };
 
 /// A model, its optimizer and scaler, and a batch that stays on the device.
@@ -58,7 +59,7 @@ class AmpStep {
         scaler_({.enabled = options.scales_loss}) {
     manual_seed(0);
     if (options.fused) {
-      const nn::FusedMLP model(work.sizes);
+      const nn::FusedMLP model(work.sizes, {.activation = options.gelu ? "gelu" : "relu"});
       module_ = model;
       loss_ = [model](const Tensor& x, const Tensor& y) { return model.cross_entropy(x, y); };
     } else {

@@ -12,6 +12,7 @@
 //   bench_count_step S 3            # three eager steps of work S
 //   bench_count_step S 3 --graph    # one eager step, then a captured one replayed three times
 //   bench_count_step W64x14 3 --fused --graph    # the same with FusedMLP
+//   bench_count_step W64x14 3 --fused --gelu     # with gelu between its layers
 //   bench_count_step W64x14 3 --batch 512        # with another batch
 //   bench_count_step S 3 --four-calls            # unscale_, clip_grad_norm_, step, update
 //   bench_count_step S 3 --no-scaler             # clip_grad_norm_, step
@@ -33,7 +34,8 @@ int main(int argc, char** argv) {
                         {.scales_loss = !has("--no-scaler"),
                          .fused = has("--fused"),
                          .four_calls = has("--four-calls"),
-                         .half_batch = has("--half-batch")},
+                         .half_batch = has("--half-batch"),
+                         .gelu = has("--gelu")},
                         device);
     std::cout << step.parameters() << " parameters\n";
     if (has("--graph")) {
@@ -47,7 +49,7 @@ int main(int argc, char** argv) {
     cuda::synchronize(device);
     return 0;
   }
-  std::cerr << "bench_count_step: expected a work, a number of steps and perhaps --fused, --graph, "
-               "--four-calls, --no-scaler, --half-batch, --batch N\n";
+  std::cerr << "bench_count_step: expected a work, a number of steps and perhaps --fused, --gelu, "
+               "--graph, --four-calls, --no-scaler, --half-batch, --batch N\n";
   return 1;
 }

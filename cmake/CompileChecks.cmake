@@ -33,7 +33,7 @@ set(engines core/engines/elementwise.h core/engines/reduce.h core/engines/rows.h
             core/engines/parallel.h amp/step_pass.h
             autograd/graph/elementwise_op.h autograd/op_table/elementwise_entry.h
             autograd/ops/shared/class_targets.h autograd/ops/shared/cross_entropy_rows.h
-            autograd/ops/shared/division_operands.h autograd/ops/shared/gelu_tanh.h
+            autograd/ops/shared/division_operands.h autograd/ops/shared/gelu.h
             autograd/ops/shared/layer_norm_rows.h autograd/ops/shared/loss.h
             autograd/ops/shared/predicate.h autograd/ops/shared/relu.h
             autograd/ops/shared/softmax_rows.h optim/parameter_update.h)

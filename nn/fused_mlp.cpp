@@ -9,24 +9,31 @@
 namespace halfgrad::nn {
 namespace {
 
-std::string described(const std::vector<std::int64_t>& sizes) {
+std::string described(const std::vector<std::int64_t>& sizes, const std::string& activation) {
   if (sizes.size() < 2) {
     halfgrad::detail::fail("FusedMLP", "expected the sizes of an input and an output, got {} sizes",
                            sizes.size());
   }
+  if (activation != "relu" && activation != "gelu" && activation != "gelu_tanh") {
+    halfgrad::detail::fail("FusedMLP",
+                           "expected activation to be 'relu', 'gelu' or 'gelu_tanh', got '{}'",
+                           activation);
+  }
   std::ostringstream text;
   for (std::size_t i = 0; i < sizes.size(); ++i) text << (i > 0 ? "-" : "") << sizes[i];
+  if (activation != "relu") text << ", activation=" << activation;
   return text.str();
 }
 
 }  // namespace
 
-FusedMLP::FusedMLP(const std::vector<std::int64_t>& sizes, LinearArguments options)
-    : Callable("FusedMLP", described(sizes)) {
+FusedMLP::FusedMLP(const std::vector<std::int64_t>& sizes, const FusedMLPArguments& options)
+    : Callable("FusedMLP", described(sizes, options.activation)), activation_(options.activation) {
+  const LinearArguments of_layer{options.bias, options.dtype, options.device};
   for (std::size_t l = 0; l + 1 < sizes.size(); ++l) {
-    // The names in a Sequential, where every second module is a ReLU.
+    // The names in a Sequential, where every second module is an activation.
     layers.push_back(
-        register_module(std::to_string(2 * l), Linear(sizes[l], sizes[l + 1], options)));
+        register_module(std::to_string(2 * l), Linear(sizes[l], sizes[l + 1], of_layer)));
   }
 }
 
@@ -42,10 +49,12 @@ std::vector<Tensor> FusedMLP::biases() const {
   return biases;
 }
 
-Tensor FusedMLP::forward(const Tensor& input) const { return mlp(input, weights(), biases()); }
+Tensor FusedMLP::forward(const Tensor& input) const {
+  return mlp(input, weights(), biases(), activation_);
+}
 
 Tensor FusedMLP::cross_entropy(const Tensor& input, const Tensor& target) const {
-  return mlp_cross_entropy(input, weights(), biases(), target);
+  return mlp_cross_entropy(input, weights(), biases(), target, activation_);
 }
 
 }  // namespace halfgrad::nn

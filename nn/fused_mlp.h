@@ -3,6 +3,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <halfgrad/nn/linear.h>
@@ -10,8 +11,17 @@
 
 namespace halfgrad::nn {
 
-/// Linear layers with ReLU between them, computed as one op (`mlp` in autograd/mlp.h, which says
-/// when it is fused). `FusedMLP({64, 128, 10})` computes what
+struct FusedMLPArguments {
+  bool bias = true;
+  DType dtype = get_default_dtype();
+  Device device = get_default_device();
+  /// Between the layers: "relu", "gelu" or "gelu_tanh", which is `GELU({.approximate = "tanh"})`.
+  std::string activation = "relu";
+};
+HALFGRAD_PLAIN_NAME(FusedMLPOptions, FusedMLPArguments)
+
+/// Linear layers with an activation between them, computed as one op (`mlp` in autograd/mlp.h,
+/// which says when it is fused). `FusedMLP({64, 128, 10})` computes what
 /// `Sequential(Linear(64, 128), ReLU(), Linear(128, 10))` computes, draws the same initial weights
 /// from the same seed, and has the same state dict, so each loads the other's checkpoints.
 class FusedMLP : public Callable<FusedMLP> {
@@ -19,8 +29,8 @@ class FusedMLP : public Callable<FusedMLP> {
   template <std::same_as<std::nullptr_t> T>
   FusedMLP(T empty) : Callable(empty) {}
   /// `sizes`: the features of the input, of each hidden layer, and of the output. Throws
-  /// std::invalid_argument for fewer than two sizes and for a negative one.
-  explicit FusedMLP(const std::vector<std::int64_t>& sizes, LinearArguments options = {});
+  /// std::invalid_argument for fewer than two sizes, for a negative one and for another activation.
+  explicit FusedMLP(const std::vector<std::int64_t>& sizes, const FusedMLPArguments& options = {});
 
   /// Maps `[..., sizes.front()]` to `[..., sizes.back()]`.
   Tensor forward(const Tensor& input) const;
@@ -34,6 +44,8 @@ class FusedMLP : public Callable<FusedMLP> {
  private:
   std::vector<Tensor> weights() const;
   std::vector<Tensor> biases() const;
+
+  std::string activation_;
 };
 
 }  // namespace halfgrad::nn

@@ -8,7 +8,7 @@
 #include <halfgrad/autograd/norms.h>
 #include <halfgrad/core/math/math.h>
 #include <halfgrad/optim/formula_update.h>
-#include <halfgrad/optim/usual_options.h>
+#include <halfgrad/optim/state_update.h>
 
 namespace halfgrad::optim {
 namespace {
@@ -60,7 +60,7 @@ struct LAMBUpdate {
 
 // The arrays of one parameter's update; `parameter` is its master if it has one.
 struct Operands {
-  Array parameter, gradient, m, v, r;
+  Array parameter, r;
 };
 
 // Norms are computed in float32 at least: those of 16-bit tensors could overflow.
@@ -79,17 +79,13 @@ ParamGroup to_group(const LAMBArguments& options) {
 }  // namespace
 
 LAMB::LAMB(std::vector<Tensor> params, const LAMBArguments& options)
-    : Optimizer("LAMB", to_group(options)) {
+    : FormulaOptimizer("LAMB", to_group(options)) {
   add_params(std::move(params));
 }
 
 LAMB::LAMB(std::vector<ParamGroup> groups, const LAMBArguments& options)
-    : Optimizer("LAMB", to_group(options)) {
+    : FormulaOptimizer("LAMB", to_group(options)) {
   add_param_groups(std::move(groups));
-}
-
-void LAMB::check_options(const ParamGroup& group) const {
-  detail::check_usual_options(name(), group);
 }
 
 std::vector<StateEntry> LAMB::state_entries(const ParamGroup&) const {
@@ -102,22 +98,22 @@ void LAMB::update(const ParamGroup& group, const detail::GroupOptions* options,
   if (params.empty()) return;
   std::deque<Operands> operands;
   std::vector<const Array*> steps;
-  std::vector<detail::TensorUpdate<detail::FormulaUpdate<LAMBDirection>, 5>> directions;
+  detail::StateUpdates<detail::FormulaUpdate<LAMBDirection>, 3> directions(control);
   for (const Tensor& param : params) {
     ParamState& moments = state(param);
     const auto master = moments.find(detail::kMaster);
     const Array parameter = master != moments.end() ? master->second : param.array();
     const DType dtype = item_size(parameter.dtype()) < 4 ? DType::f32 : parameter.dtype();
     const Operands& o = operands.emplace_back(
-        Operands{parameter, param.grad().array(), detail::moment(moments, "exp_avg", param),
-                 detail::moment(moments, "exp_avg_sq", param),
+        Operands{parameter,
                  Array::full(param.sizes(), 0, dtype, param.device())});  // zeros in a skipped step
     steps.push_back(&detail::step_count(moments, param));
-    directions.push_back(
-        {{options, steps.back()->data_as<float>()}, {&o.parameter, &o.gradient, &o.m, &o.v, &o.r}});
+    directions.add(param, o.parameter, {options, steps.back()->data_as<float>()},
+                   {&detail::moment(moments, "exp_avg", param),
+                    &detail::moment(moments, "exp_avg_sq", param), &o.r});
   }
-  detail::count_steps(steps, control);
-  detail::update_parameters(directions, control);
+  if (control.corrections == nullptr) detail::count_steps(steps, control);
+  directions.run();
 
   std::vector<Array> normed;
   for (const Operands& o : operands) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <halfgrad/core/plain_names.h>
-#include <halfgrad/optim/optimizer.h>
+#include <halfgrad/optim/formula_optimizer.h>
 
 namespace halfgrad::optim {
 
@@ -31,7 +31,7 @@ HALFGRAD_PLAIN_NAME(LAMBOptions, LAMBArguments)
 /// |.| is the Euclidean norm of the whole tensor. Where |p| or |r| is 0 or NaN, the factor |p| /
 /// |r| is 1. t counts the parameter's own updates. The state of a parameter is "step" (t),
 /// "exp_avg" (m) and "exp_avg_sq" (v).
-class LAMB : public Optimizer {
+class LAMB : public FormulaOptimizer {
  public:
   /// Throws std::invalid_argument if a beta is outside [0, 1) or another option is negative or NaN,
   /// and as add_param_group().
@@ -42,7 +42,6 @@ class LAMB : public Optimizer {
       : LAMB(std::move(params), LAMBArguments{.lr = lr}) {}
 
  private:
-  void check_options(const ParamGroup& group) const override;
   std::vector<StateEntry> state_entries(const ParamGroup& group) const override;
   void update(const ParamGroup& group, const detail::GroupOptions* options,
               const StepControl& control) override;

@@ -13,6 +13,7 @@
 #include <halfgrad/core/math/math.h>
 #include <halfgrad/optim/check_option.h>
 #include <halfgrad/optim/formula_update.h>
+#include <halfgrad/optim/state_update.h>
 #include <halfgrad/optim/usual_options.h>
 
 namespace halfgrad::optim {
@@ -71,7 +72,7 @@ struct DivideByNorm {
 
 // The arrays of one parameter's update; `parameter` is its master if it has one.
 struct MuonOperands {
-  Array parameter, gradient, m, u;
+  Array parameter, u;
 };
 
 ParamGroup to_group(const MuonArguments& options) {
@@ -145,21 +146,30 @@ Array Muon::orthogonalized(const Array& matrix, double eps) const {
   return is_tall ? x.transpose(0, 1) : x;
 }
 
+// There is no step count to advance.
+bool Muon::add_step_counts(const ParamGroup& group, const detail::GroupOptions* options,
+                           std::vector<detail::StepCount>& counts, Array&) {
+  counts.insert(counts.end(), detail::params_with_gradient(group).size(),
+                {nullptr, options, nullptr});
+  return true;
+}
+
 void Muon::update(const ParamGroup& group, const detail::GroupOptions* options,
                   const StepControl& control) {
   const std::vector<Tensor> params = detail::params_with_gradient(group);
   std::deque<MuonOperands> operands;
-  std::vector<detail::TensorUpdate<MuonMomentumUpdate, 4>> momenta;
+  detail::StateUpdates<MuonMomentumUpdate, 2> momenta(control);
   for (const Tensor& param : params) {
     ParamState& moments = state(param);
     const auto master = moments.find(detail::kMaster);
     const Array parameter = master != moments.end() ? master->second : param.array();
     const MuonOperands& o = operands.emplace_back(MuonOperands{
-        parameter, param.grad().array(), detail::moment(moments, "momentum_buffer", param),
+        parameter,
         Array::full(param.sizes(), 0, kProducts, param.device())});  // zeros in a skipped step
-    momenta.push_back({{options}, {&o.parameter, &o.gradient, &o.m, &o.u}});
+    momenta.add(param, o.parameter, {options},
+                {&detail::moment(moments, "momentum_buffer", param), &o.u});
   }
-  detail::update_parameters(momenta, control);
+  momenta.run();
   for (MuonOperands& o : operands) o.u = orthogonalized(o.u, group.eps.value());
 
   const StepControl unscaled{.found_inf = control.found_inf};  // the gradients are by now

@@ -57,6 +57,8 @@ class Muon : public Optimizer {
   explicit Muon(const MuonArguments& options);
   void check_options(const ParamGroup& group) const override;
   std::vector<StateEntry> state_entries(const ParamGroup& group) const override;
+  bool add_step_counts(const ParamGroup& group, const detail::GroupOptions* options,
+                       std::vector<detail::StepCount>& counts, Array& corrections) override;
   void update(const ParamGroup& group, const detail::GroupOptions* options,
               const StepControl& control) override;
   Array orthogonalized(const Array& matrix, double eps) const;

@@ -39,6 +39,16 @@ Tensor input_gradient(const Backward<3>& node, const Tensor& dy) {
   return pending_product(dy.array(), node.input_array(1));
 }
 
+// Returns dY^T X, where X is rounded to the dtype of dY.
+Tensor weight_gradient(const Tensor& dy, const Tensor& x) {
+  if (x.dtype() != dy.dtype() && !GradMode::is_enabled() && op_observer == nullptr) {
+    const Array dw = Array::empty({dy.size(1), x.size(1)}, dy.dtype(), dy.device());
+    const Array dy_t = dy.array().transpose(0, 1);
+    if (rounding_product(Activation::none, dy_t, x.array(), {}, dw)) return Tensor(dw);
+  }
+  return mm(dy.t(), to(x, dy.dtype()));
+}
+
 void set_parameter_gradients(const Backward<3>& node, const Tensor& dy, bool beside) {
   if (!node.needs(1) && !node.needs(2)) return;
   const Tensor dy_rows = as_rows(dy);
@@ -58,19 +68,32 @@ void set_parameter_gradients(const Backward<3>& node, const Tensor& dy, bool bes
     node.set(2, Tensor(d.bias));
     return;
   }
-  if (node.needs(1)) node.set(1, mm(dy_rows.t(), as_rows(node.input(0))));
+  if (node.needs(1)) node.set(1, weight_gradient(dy_rows, as_rows(node.input(0))));
   if (node.needs(2)) node.set(2, sum(dy_rows, {0}));
 }
 
 }  // namespace
 
-Array linear_output(const char* op, const Array& x, const Array& w, const Array& bias) {
+bool rounds_input(const char* op, const Tensor& x, const Tensor& w) {
+  if (cast_rule == nullptr || !x.defined() || !w.defined() || x.requires_grad()) return false;
+  if (!rounds_while_loading(x.array(), w.array())) return false;
+  const auto dtype = cast_rule->dtype_of(op, Precision::tensor_core, x);
+  return dtype && is_reduced(*dtype) && cast_rule->dtype_of(op, Precision::tensor_core, w) == dtype;
+}
+
+Array as_matrix(const Array& x) {
+  const Shape leading(x.sizes().data(), static_cast<std::size_t>(x.ndim() - 1));
+  return x.reshape({numel(leading), x.size(-1)});
+}
+
+Array linear_output(const char* op, const Array& x, const Array& w, const Array& bias,
+                    bool rounds_input) {
   expect_shapes(op, x, w, bias);
-  expect_one_dtype(op, x, w);
-  if (bias.defined()) expect_one_dtype(op, x, bias);
+  if (!rounds_input) expect_one_dtype(op, x, w);
+  if (bias.defined()) expect_one_dtype(op, w, bias);
   Shape sizes = x.sizes();
   sizes[x.ndim() - 1] = w.size(0);
-  return Array::empty(sizes, x.dtype(), x.device());
+  return Array::empty(sizes, w.dtype(), x.device());
 }
 
 Array bias_row(const Array& bias, const Array& w) {
@@ -94,8 +117,15 @@ struct Linear {
   static constexpr unsigned saves = kSavesInputs;
   static constexpr std::array reads = {operands(1), operands(0), kSavesNothing};
 
+  bool rounds_input = false;
+
   Array forward(const Array& x, const Array& w, const Array& bias) const {
-    const Array out = linear_output(name, x, w, bias);
+    const Array out = linear_output(name, x, w, bias, rounds_input);
+    if (rounds_input && rounding_product(Activation::none, as_matrix(x), w.transpose(0, 1),
+                                         bias_row(bias, w), as_matrix(out))) {
+      return out;
+    }
+    if (x.dtype() != w.dtype()) return forward(x.to(w.dtype()), w, bias);
     const bool one_row = x.ndim() == 1;
     product(1, one_row ? x.unsqueeze(0) : x, w.transpose(0, 1), 0, one_row ? out.unsqueeze(0) : out,
             bias_row(bias, w));
@@ -177,7 +207,7 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
     if (input.dim() != 1) return detail::linear_with_bias_rows(input, weight, bias);
     return squeeze(detail::linear_with_bias_rows(unsqueeze(input, 0), weight, bias), 0);
   }
-  return detail::apply(detail::Linear{}, input, weight, bias);
+  return detail::apply_linear(detail::Linear{}, input, weight, bias);
 }
 
 }  // namespace halfgrad

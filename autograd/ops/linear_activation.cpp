@@ -5,7 +5,7 @@
 
 #include <halfgrad/autograd/graph/elementwise_op.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/shared/gelu_tanh.h>
+#include <halfgrad/autograd/ops/shared/gelu.h>
 #include <halfgrad/autograd/ops/shared/linear.h>
 #include <halfgrad/autograd/ops/shared/pending_product.h>
 #include <halfgrad/autograd/ops/shared/product.h>
@@ -27,12 +27,6 @@ struct LinearGelu : GeluTanh {
   static constexpr auto activation = Activation::gelu_tanh;
 };
 
-// Reshapes [..., n] to a matrix [rows, n].
-Array as_matrix(const Array& x) {
-  const Shape leading(x.sizes().data(), static_cast<std::size_t>(x.ndim() - 1));
-  return x.reshape({numel(leading), x.size(-1)});
-}
-
 // Y = f(Z),  Z = X W^T + b,  X [..., in], W [out, in], b [out], Y [..., out]
 template <class F>
 struct LinearActivation {
@@ -46,16 +40,19 @@ struct LinearActivation {
                                        kFromOutput ? operands(0) : kSavesInputs,
                                        kFromOutput ? kSavesNothing : kSavesInputs};
   Array aux = {};  // Z if f'(Z) needs it, or a relu_mask()
+  bool rounds_input = false;
 
   Array forward(const Array& x, const Array& w, const Array& bias) {
     if (!is_floating_point(x.dtype())) {
       fail(name, "expected floating-point operands, got {}", x.dtype());
     }
-    const Array y = linear_output(name, x, w, bias);
+    const Array y = linear_output(name, x, w, bias, rounds_input);
     const Array rows = as_matrix(x), columns = w.transpose(0, 1), y_rows = as_matrix(y);
+    const Array row = bias_row(bias, w);
+    if (rounds_input && rounding_product(F::activation, rows, columns, row, y_rows)) return y;
+    if (x.dtype() != w.dtype()) return forward(x.to(w.dtype()), w, bias);
     aux = kFromOutput ? relu_mask(y_rows, x.size(-1))
                       : Array::empty(y_rows.sizes(), y.dtype(), y.device());
-    const Array row = bias_row(bias, w);
     if (activated_product(F::activation, rows, columns, row, y_rows, aux)) return y;
     if (kFromOutput && std::exchange(aux, {}).defined() &&
         activated_product(F::activation, rows, columns, row, y_rows, {})) {
@@ -103,7 +100,7 @@ OpEntry linear_gelu_entry() {
 }  // namespace detail
 
 Tensor linear_relu(const Tensor& input, const Tensor& weight, const Tensor& bias) {
-  return detail::apply(detail::LinearActivation<detail::LinearRelu>{}, input, weight, bias);
+  return detail::apply_linear(detail::LinearActivation<detail::LinearRelu>{}, input, weight, bias);
 }
 
 Tensor linear_gelu(const Tensor& input, const Tensor& weight, const Tensor& bias) {

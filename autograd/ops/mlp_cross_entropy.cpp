@@ -32,9 +32,9 @@ Tensor composed_loss(const MlpTensors& operands, const Tensor& target,
                      std::optional<DType> logits = std::nullopt) {
   const std::span<const Tensor> weights = operands.all.subspan(1, operands.layers());
   const std::span<const Tensor> biases = operands.all.subspan(1 + operands.layers());
-  const Tensor y =
-      mlp(operands.input(), {weights.begin(), weights.end()}, {biases.begin(), biases.end()})
-          .reshape({target.numel(), operands.weight(operands.layers() - 1).size(0)});
+  const Tensor y = mlp(operands.input(), {weights.begin(), weights.end()},
+                       {biases.begin(), biases.end()}, name_of(operands.activation))
+                       .reshape({target.numel(), operands.weight(operands.layers() - 1).size(0)});
   return cross_entropy(to(y, logits.value_or(y.dtype())), target.reshape({target.numel()}),
                        {.ignore_index = std::numeric_limits<std::int64_t>::min()});
 }
@@ -141,7 +141,7 @@ class MlpLossNode final : public MlpNodeBase {
   void backward(std::span<const Tensor> grads, std::span<Tensor> grad_inputs) override {
     const std::vector<Tensor> all = unpack();
     const Tensor target = target_.unpack(*this);
-    const MlpTensors operands{all};
+    const MlpTensors operands{all, activation()};
     if (GradMode::is_enabled()) {
       return differentiable_backward(operands, target, grads[0], grad_inputs);
     }
@@ -164,7 +164,7 @@ class MlpLossNode final : public MlpNodeBase {
       places.push_back(i);
       inputs.push_back(all[i]);
     }
-    const Tensor loss = composed_loss({all}, target, dloss.dtype());
+    const Tensor loss = composed_loss({all, activation()}, target, dloss.dtype());
     const std::vector<Tensor> gradients =
         autograd::grad({loss}, inputs, {dloss}, {.create_graph = true});
     for (std::size_t i = 0; i < places.size(); ++i) grad_inputs[places[i]] = gradients[i];
@@ -175,15 +175,15 @@ class MlpLossNode final : public MlpNodeBase {
   std::shared_ptr<LossValue> value_;
 };
 
-void expect_targets(const MlpTensors& operands, const Tensor& target) {
+void expect_targets(const Tensor& input, const Tensor& target) {
   if (target.dtype() != kLong) {
     fail(kLossName, "expected int64 class indices, got {}", target.dtype());
   }
-  if (target.device() != operands.input().device()) {
+  if (target.device() != input.device()) {
     fail(kLossName, "expected operands on one device, got {} and {}; .to(device) moves a tensor",
-         operands.input().device(), target.device());
+         input.device(), target.device());
   }
-  const Shape& sizes = operands.input().sizes();
+  const Shape& sizes = input.sizes();
   Shape rows;
   for (int d = 0; d + 1 < sizes.size(); ++d) rows.push_back(sizes[d]);
   if (target.sizes() != rows) {
@@ -229,20 +229,22 @@ Tensor fused_loss(const MlpTensors& operands, const Tensor& target, MlpArrays ml
 }  // namespace detail
 
 Tensor mlp_cross_entropy(const Tensor& input, const std::vector<Tensor>& weights,
-                         const std::vector<Tensor>& biases, const Tensor& target) {
+                         const std::vector<Tensor>& biases, const Tensor& target,
+                         const std::string& activation) {
   using namespace detail;
+  const MlpActivation f = mlp_activation(kLossName, activation);
   const std::vector<Tensor> given = listed_mlp(kLossName, input, weights, biases);
-  expect_targets({given}, target);
-  if (op_observer != nullptr) return composed_loss({given}, target);
+  expect_targets(input, target);
+  if (op_observer != nullptr) return composed_loss({given, f}, target);
   const ScopedValue<const char*> running(running_op, kLossName);
   std::vector<Tensor> operands = given;
   prepare_mlp(kLossName, operands);
-  const MlpTensors cast{operands};
+  const MlpTensors cast{operands, f};
   const std::optional<DType> dtype = dtype_of_mlp_loss(cast);
   if (MlpArrays arrays = mlp_arrays(cast); dtype && fits(arrays)) {
     return fused_loss(cast, target, std::move(arrays), *dtype);
   }
-  return composed_loss({given}, target);
+  return composed_loss({given, f}, target);
 }
 
 namespace detail {

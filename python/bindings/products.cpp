@@ -52,19 +52,20 @@ void bind_matrix_products(OpBinder& ops) {
   ops.function(
       "mlp",
       [](const Tensor& input, const std::vector<Tensor>& weights,
-         const std::vector<OptionalTensor>& biases) {
-        return mlp(input, weights, all_or_undefined(biases));
+         const std::vector<OptionalTensor>& biases, const std::string& activation) {
+        return mlp(input, weights, all_or_undefined(biases), activation);
       },
-      "input"_a, "weights"_a, "biases"_a = std::vector<OptionalTensor>(),
-      "Linear layers with relu between them as one op: linear_relu for each weight but the last,\n"
-      "then linear. biases is empty, or has a tensor or None for each layer.");
+      "input"_a, "weights"_a, "biases"_a = std::vector<OptionalTensor>(), "activation"_a = "relu",
+      "Linear layers with an activation between them as one op: \"relu\", \"gelu\" or\n"
+      "\"gelu_tanh\". biases is empty, or has a tensor or None for each layer.");
   ops.function(
       "mlp_cross_entropy",
       [](const Tensor& input, const std::vector<Tensor>& weights,
-         const std::vector<OptionalTensor>& biases, const Tensor& target) {
-        return mlp_cross_entropy(input, weights, all_or_undefined(biases), target);
+         const std::vector<OptionalTensor>& biases, const Tensor& target,
+         const std::string& activation) {
+        return mlp_cross_entropy(input, weights, all_or_undefined(biases), target, activation);
       },
-      "input"_a, "weights"_a, "biases"_a, "target"_a,
+      "input"_a, "weights"_a, "biases"_a, "target"_a, "activation"_a = "relu",
       "cross_entropy(mlp(input, weights, biases), target) as one op. target is int64, with the\n"
       "leading dimensions of the input, and has no index to ignore. If a gradient is needed, the\n"
       "loss is computed by backward(), or when somebody looks at it.");

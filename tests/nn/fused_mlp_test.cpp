@@ -39,6 +39,26 @@ TEST(FusedMLP, IsASequentialOfLinearAndReLU) {
   sequential.load_state_dict(fused.state_dict());
 }
 
+TEST(FusedMLP, HasGeluBetweenItsLayers) {
+  const Tensor x = randn({20, 6});
+  for (const bool is_tanh : {false, true}) {
+    manual_seed(1);
+    nn::Sequential sequential(nn::Linear(6, 9), nn::GELU(is_tanh ? "tanh" : "none"),
+                              nn::Linear(9, 3));
+    manual_seed(1);
+    nn::FusedMLP fused({6, 9, 3}, {.activation = is_tanh ? "gelu_tanh" : "gelu"});
+    EXPECT_EQ(fused.named_parameters().keys(), sequential.named_parameters().keys());
+    EXPECT_TRUE(allclose(fused(x), sequential(x), 1e-6, 1e-6));
+    const Tensor target = randint(3, {20});
+    EXPECT_TRUE(
+        allclose(fused.cross_entropy(x, target), cross_entropy(sequential(x), target), 1e-6, 1e-6));
+  }
+  EXPECT_EQ(message_of([] {
+              nn::FusedMLP({4, 2}, {.activation = "tanh"});
+            }),
+            "FusedMLP: expected activation to be 'relu', 'gelu' or 'gelu_tanh', got 'tanh'");
+}
+
 TEST(FusedMLP, HasItsCrossEntropy) {
   manual_seed(2);
   const nn::FusedMLP model({6, 9, 3});

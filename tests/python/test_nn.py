@@ -116,6 +116,16 @@ def test_fused_mlp_is_a_sequential():
     loss.backward()
     assert loss.item() == expected.item()
     assert weights[0].grad is not None
+    for activation, layer in (("gelu", hg.nn.GELU()), ("gelu_tanh", hg.nn.GELU("tanh"))):
+        hg.manual_seed(0)
+        layers = hg.nn.Sequential(hg.nn.Linear(6, 9), layer, hg.nn.Linear(9, 3))
+        hg.manual_seed(0)
+        fused = hg.nn.FusedMLP([6, 9, 3], activation=activation)
+        assert fused(x).tolist() == layers(x).tolist()
+        loss = hg.nn.functional.cross_entropy(layers(x), target)
+        assert fused.cross_entropy(x, target).item() == loss.item()
+    with pytest.raises(ValueError, match="mlp: expected activation to be 'relu'"):
+        hg.nn.functional.mlp(x, weights, biases, "tanh")
     with pytest.raises(ValueError, match=r"mlp: expected weight 0 of shape \[out, 6\]"):
         hg.nn.functional.mlp(x, weights[1:])
 

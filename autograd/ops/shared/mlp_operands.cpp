@@ -11,6 +11,18 @@
 
 namespace halfgrad::detail {
 
+const char* name_of(MlpActivation activation) {
+  constexpr const char* kNames[] = {"relu", "gelu", "gelu_tanh"};
+  return kNames[static_cast<int>(activation)];
+}
+
+MlpActivation mlp_activation(const char* op, const std::string& name) {
+  for (const auto each : {MlpActivation::relu, MlpActivation::gelu, MlpActivation::gelu_tanh}) {
+    if (name == name_of(each)) return each;
+  }
+  fail(op, "expected activation to be 'relu', 'gelu' or 'gelu_tanh', got '{}'", name);
+}
+
 std::vector<Tensor> listed_mlp(const char* op, const Tensor& input,
                                const std::vector<Tensor>& weights,
                                const std::vector<Tensor>& biases) {
@@ -30,7 +42,8 @@ std::vector<Tensor> listed_mlp(const char* op, const Tensor& input,
 
 namespace {
 
-void expect_layers(const char* op, const MlpTensors& operands, DType dtype) {
+void expect_layers(const char* op, std::span<const Tensor> all, DType dtype) {
+  const MlpTensors operands{all, MlpActivation::relu};
   if (!is_floating_point(dtype)) {
     fail(op, "expected floating-point operands, got {}", dtype);
   }
@@ -65,7 +78,7 @@ void prepare_mlp(const char* op, std::span<Tensor> operands) {
   const bool kernel_rounds =
       dtype && is_reduced(*dtype) && input.dtype() == kFloat && !input.is_inference();
   cast_operands(op, kPrecision, operands.subspan(kernel_rounds ? 1 : 0));
-  expect_layers(op, {operands}, kernel_rounds ? *dtype : input.dtype());
+  expect_layers(op, operands, kernel_rounds ? *dtype : input.dtype());
 }
 
 MlpArrays mlp_arrays(const MlpTensors& operands) {
@@ -73,7 +86,8 @@ MlpArrays mlp_arrays(const MlpTensors& operands) {
   MlpArrays mlp{
       .x = x.reshape({x.numel() / std::max<std::int64_t>(x.size(-1), 1), x.size(-1)}).contiguous(),
       .weights = {},
-      .biases = {}};
+      .biases = {},
+      .activation = operands.activation};
   for (std::size_t l = 0; l < operands.layers(); ++l) {
     mlp.weights.push_back(operands.weight(l).array().contiguous());
     const Tensor& bias = operands.bias(l);
@@ -87,10 +101,13 @@ bool mlp_fits(const MlpArrays& mlp) {
 }
 
 Tensor composed_mlp(const MlpTensors& operands) {
+  const bool is_relu = operands.activation == MlpActivation::relu;
+  const char* const approximate = operands.activation == MlpActivation::gelu ? "none" : "tanh";
   Tensor h = operands.input();
   for (std::size_t l = 0; l < operands.layers(); ++l) {
-    const auto layer = l + 1 == operands.layers() ? linear : linear_relu;
-    h = layer(h, operands.weight(l), operands.bias(l));
+    const bool last = l + 1 == operands.layers();
+    h = (is_relu && !last ? linear_relu : linear)(h, operands.weight(l), operands.bias(l));
+    if (!is_relu && !last) h = gelu(h, approximate);  // linear_gelu would not round its argument
   }
   return h;
 }
@@ -111,7 +128,10 @@ MlpNodeBase::MlpNodeBase(const MlpTensors& operands)
     : MlpNodeBase(operands, edges_of_mlp(operands)) {}
 
 MlpNodeBase::MlpNodeBase(const MlpTensors& operands, std::vector<Edge> edges)
-    : Node(edges), edge_store_(std::move(edges)), saved_(operands.all.size()) {
+    : Node(edges),
+      edge_store_(std::move(edges)),
+      saved_(operands.all.size()),
+      activation_(operands.activation) {
   for (std::size_t i = 0; i < saved_.size(); ++i) saved_[i].save_input(operands.all[i]);
 }
 

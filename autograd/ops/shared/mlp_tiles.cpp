@@ -7,8 +7,8 @@
 
 #include <halfgrad/autograd/graph/elementwise_op.h>
 #include <halfgrad/autograd/ops/shared/cross_entropy_rows.h>
+#include <halfgrad/autograd/ops/shared/mlp_formula.h>
 #include <halfgrad/autograd/ops/shared/product.h>
-#include <halfgrad/autograd/ops/shared/relu.h>
 #include <halfgrad/autograd/ops/shared/total.h>
 #include <halfgrad/core/engines/reduce.h>
 #include <halfgrad/core/engines/rows.h>
@@ -26,18 +26,27 @@ Array rows_of_output(const MlpArrays& mlp, std::size_t l, std::int64_t rows) {
   return Array::empty({rows, mlp.weights[l].size(0)}, mlp.dtype(), mlp.x.device());
 }
 
-// h_l for every l, and y as the last, for some rows of x.
-std::vector<Array> activations(const MlpArrays& mlp, const Array& x, const Array& y) {
-  std::vector<Array> h{x.dtype() == mlp.dtype() ? x : x.to(mlp.dtype())};
-  for (std::size_t l = 0; l < mlp.weights.size(); ++l) {
-    const bool last = l + 1 == mlp.weights.size();
-    const Array& weight = mlp.weights[l];
-    const Array z = last ? y : rows_of_output(mlp, l, x.size(0));
-    product(1, h.back(), weight.transpose(0, 1), 0, z, mlp.biases[l]);
-    if (!last) elementwise(ValueKernel<Relu>{}, z.dtype(), z, z);
-    h.push_back(z);
-  }
-  return h;
+struct Activations {
+  std::vector<Array> h;            // h_l for every l
+  std::vector<Array> slope_reads;  // for each activation: the operand of its derivative
+};
+
+// The activations of some rows of x. Stores the last layer's output in y.
+Activations activations(const MlpArrays& mlp, const Array& x, const Array& y) {
+  Activations of{.h = {x.to(mlp.dtype())}, .slope_reads = {}};
+  with_formula(mlp.activation, [&]<class F>(const F& f) {
+    for (std::size_t l = 0; l < mlp.weights.size(); ++l) {
+      const bool last = l + 1 == mlp.weights.size();
+      const Array z = last ? y : rows_of_output(mlp, l, x.size(0));
+      product(1, of.h.back(), mlp.weights[l].transpose(0, 1), 0, z, mlp.biases[l]);
+      if (last) return;
+      const Array h = F::saves == kSavesOutput ? z : empty_like(z);
+      elementwise(ValueKernel<F>{f}, z.dtype(), h, z);
+      of.h.push_back(h);
+      of.slope_reads.push_back(operand_of_slope<F>(z, h));
+    }
+  });
+  return of;
 }
 
 // The dtype in which products are accumulated.
@@ -65,21 +74,23 @@ struct Sums {
 
   // Adds the gradients from some rows to part `part`, and stores these rows of dx in `rows_of_dx`,
   // if defined:
-  //     dW_l = g^T h_l,  db_l = 1^T g,  g of the layer before = (g W_l) [h_l > 0]
-  void add(const MlpArrays& mlp, const std::vector<Array>& h, Array g, const Array& rows_of_dx,
+  //     dW_l = g^T h_l,  db_l = 1^T g,  g of the layer before = (g W_l) f'(z_{l-1})
+  void add(const MlpArrays& mlp, const Activations& of, Array g, const Array& rows_of_dx,
            std::int64_t part) const {
     const Array ones = Array::full({1, g.size(0)}, 1, g.dtype(), g.device());
     for (std::size_t l = mlp.weights.size(); l-- > 0;) {
-      product(1, g.transpose(0, 1), h[l], 1, weights[l].select(0, part));
+      product(1, g.transpose(0, 1), of.h[l], 1, weights[l].select(0, part));
       if (biases[l].defined()) {
         product(1, ones, g, 1, biases[l].select(0, part).unsqueeze(0));
       }
       if (l == 0 && !rows_of_dx.defined()) return;
-      const Array before = l == 0 ? rows_of_dx : empty_like(h[l]);
+      const Array before = l == 0 ? rows_of_dx : empty_like(of.h[l]);
       product(1, g, mlp.weights[l], 0, before);
       if (l == 0) return;
-      const Gradient<Slope<Relu, 0, 1>> relu{{}, g.dtype()};
-      g = relu.forward(before, h[l]);
+      with_formula(mlp.activation, [&]<class F>(const F& f) {
+        const Gradient<Slope<F, 0, 1>> gradient{{f}, g.dtype()};
+        g = gradient.forward(before, of.slope_reads[l - 1]);
+      });
     }
   }
 };
@@ -105,8 +116,8 @@ MlpGradients sum_gradients(const MlpArrays& mlp, bool with_dx, const GradientOfR
       for (std::int64_t row = part * tiles_each * kTileRows; row < end; row += kTileRows) {
         const std::int64_t next = std::min(end, row + kTileRows);
         const Array y = rows_of_output(mlp, mlp.weights.size() - 1, next - row);
-        const std::vector<Array> h = activations(mlp, mlp.x.slice(0, row, next), y);
-        sums.add(mlp, h, gradient(row, next, y), with_dx ? dx.slice(0, row, next) : Array(), part);
+        const Activations of = activations(mlp, mlp.x.slice(0, row, next), y);
+        sums.add(mlp, of, gradient(row, next, y), with_dx ? dx.slice(0, row, next) : Array(), part);
       }
     }
   });

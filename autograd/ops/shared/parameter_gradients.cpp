@@ -8,7 +8,7 @@ namespace halfgrad::detail {
 ParameterGradients parameter_gradients(const Array& dy, const Array& x) {
   const Array dy_t = dy.transpose(0, 1);
   if (const auto both = product_and_row_sums(dy_t, x)) return {both->product, both->row_sums};
-  return {mm(Tensor(dy_t), Tensor(x)).array(), sum(Tensor(dy), {0}).array()};
+  return {mm(Tensor(dy_t), Tensor(x.to(dy.dtype()))).array(), sum(Tensor(dy), {0}).array()};
 }
 
 }  // namespace halfgrad::detail

@@ -139,6 +139,34 @@ bool activated_product(Activation activation, const Array& a, const Array& b, co
                        .epilogue = epilogue});
 }
 
+bool rounds_while_loading(const Array& x, const Array& w) {
+  if (!x.device().is_cuda() || x.dtype() != DType::f32 || x.ndim() == 0 || w.ndim() != 2) {
+    return false;
+  }
+  const std::int64_t in = x.size(-1), out = w.size(0), rows = in > 0 ? x.numel() / in : 0;
+  const auto by_rows = [](const Array& m) {
+    return m.is_contiguous() || (m.ndim() == 2 && m.strides()[1] == 1);
+  };
+  // One column is as much by columns as by rows, and rows of w may be, too.
+  if (in <= 1 || rows == 0 || out == 0 || !by_rows(x) || !by_rows(w)) return false;
+  const GemmBackend backend = gemm_backend();
+  return backend == GemmBackend::small_product ||
+         (backend == GemmBackend::automatic && is_worth_rounding(rows, out, in));
+}
+
+bool rounding_product(Activation activation, const Array& a, const Array& b, const Array& bias,
+                      const Array& out) {
+  if (out.device().is_cpu() || out.numel() == 0) return false;
+  const Array values = bias.defined() ? bias.contiguous() : bias;
+  return gemm_on_cuda({.count = 1,
+                       .alpha = 1,
+                       .a = last_two_dims<MatrixView>(a),
+                       .b = last_two_dims<MatrixView>(b),
+                       .c = last_two_dims<MutableMatrixView>(out),
+                       .epilogue = {.bias = row_bias(values), .activation = activation},
+                       .rounds_operand = true});
+}
+
 Array relu_mask(const Array& output, std::int64_t k) {
   if (output.device().is_cpu() || !backends::cuda::matmul::allow_relu_mask()) return {};
   const bool is_ours = gemm_backend() != GemmBackend::cublaslt && is_reduced(output.dtype()) &&

@@ -23,6 +23,19 @@ void product(double alpha, const Array& a, const Array& b, double beta, const Ar
 bool activated_product(Activation activation, const Array& a, const Array& b, const Array& bias,
                        const Array& out, const Array& aux);
 
+/// Returns whether rounding_product(), for a float32 `x` [..., in] and for `w` [out, in] in 16
+/// bits, takes their product on a GPU: by rows in memory, and small.
+bool rounds_while_loading(const Array& x, const Array& w);
+
+/// out = activation(a b + bias) for matrices [m, k] and [k, n], in one launch of our kernel for
+/// small products
+///
+/// If a or b is float32, and the other has 16 bits, the kernel rounds each element to these bits as
+/// it loads it. `out` has the bits of an operand that was cast before. Returns false, having done
+/// nothing, if the kernel does not take the operands.
+bool rounding_product(Activation activation, const Array& a, const Array& b, const Array& bias,
+                      const Array& out);
+
 /// Memory for one bit of each element of `output`, the relu of a product with sums of k terms, in
 /// rows that cuBLASLt takes. Undefined on a CPU, where our own kernel computes the product, and
 /// unless backends::cuda::matmul::allow_relu_mask().
@@ -42,7 +55,8 @@ struct ProductAndRowSums {
 };
 
 /// Returns a b for matrices [m, k] and [k, n], and the sums [m] of a's rows, in one launch on a
-/// GPU; nothing on a CPU and where cuBLASLt lacks this epilogue for the operands.
+/// GPU; nothing on a CPU and where no kernel has this epilogue for the operands. Rounds a float32 b
+/// as rounding_product() does.
 std::optional<ProductAndRowSums> product_and_row_sums(const Array& a, const Array& b);
 
 /// Throws std::invalid_argument unless both have one dtype that product() takes: floating point, or

@@ -198,6 +198,7 @@ bool gemm_on_cuda(const GemmCall& call) {
   if (call.epilogue.row_sums_of_a != nullptr && !is_reduced(call.a.dtype)) return false;
   const bool has_mask = call.epilogue.aux != nullptr || call.epilogue.relu_mask != nullptr;
   if (!has_mask && multiply_small(call)) return true;
+  if (call.a.dtype != call.b.dtype) return false;
   if (call.epilogue.relu_output != nullptr || (!plain && is_lesson(gemm_backend()))) return false;
   if (call.epilogue.row_sums_of_a != nullptr && is_too_small_for_row_sums(call)) return false;
   if (plain && multiply_by_lesson(call)) return true;

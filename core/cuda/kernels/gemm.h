@@ -37,7 +37,9 @@ struct Epilogue {
   const void* relu_mask = nullptr;
 };
 
-/// The arguments of gemm_batched, which have been checked, and an epilogue.
+/// The arguments of gemm_batched, which have been checked, and an epilogue. One of A and B may be
+/// float32 and the other have 16 bits: then our kernel for a small C rounds its elements to the
+/// same 16 bits as it loads them.
 struct GemmCall {
   std::int64_t count;
   double alpha;
@@ -49,10 +51,15 @@ struct GemmCall {
   MutableMatrixView c;
   std::int64_t c_stride = 0;
   Epilogue epilogue = {};
+  /// An operand is float32, or was float32 and has been cast. Our kernel would save that cast, so
+  /// GemmBackend::automatic takes it where cuBLASLt would be faster for the product alone: in both
+  /// cases, for the same bits.
+  bool rounds_operand = false;
 };
 
 /// Queues the product on the current stream. Returns false and does nothing if neither our kernel
-/// for a small C nor cuBLASLt has this epilogue for these operands; the caller then composes it of
+/// for a small C nor cuBLASLt has this epilogue for these operands, and if only our kernel could
+/// round one of them but it does not take the product; the caller then composes it of
 /// other ops. A bias alone is always added.
 bool gemm_on_cuda(const GemmCall& call);
 

@@ -18,6 +18,11 @@
 // to shared memory by cp.async, three steps ahead: 48 KiB on their way to each multiprocessor,
 // about what it takes to load at full speed from an L2 cache that is 700 cycles away. They keep the
 // layout of global memory, and ldmatrix absorbs a transpose.
+//
+// One operand may be float32, as the batch that a network gets: x in y = x w^T and in dw = dy^T x.
+// Its tiles are copied as they are, and each element is rounded to 16 bits on its way to the
+// registers. So no kernel of its own reads the batch and writes it in 16 bits. The terms, and the
+// order of each sum, are those of an operand that was cast before.
 
 #include <halfgrad/core/cuda/kernels/gemm_small.h>
 
@@ -25,6 +30,7 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <type_traits>
 
 #include <halfgrad/core/array.h>
 #include <halfgrad/core/cuda/engines/launch.h>
@@ -38,7 +44,12 @@
 namespace halfgrad::detail {
 namespace {
 
-constexpr int kStages = 4;  // tiles in shared memory: one is used, three are on their way
+// Tiles in shared memory: one is used, the others are on their way. With four stages, those of a
+// float32 operand would take 102 KiB, more than a block may have on some GPUs.
+template <class A, class B>
+constexpr int stages() {
+  return std::is_same_v<A, B> ? 4 : 3;
+}
 
 struct Params {
   ProductOperand a, b;
@@ -48,28 +59,32 @@ struct Params {
 };
 
 // The grid has a block for each row of tiles, column of tiles and part.
-template <class T, int kTile, bool kAKMajor, bool kBKMajor>
+// A and B are T, or one of them is float.
+template <class T, class A, class B, int kTile, bool kAKMajor, bool kBKMajor>
 __global__ void __launch_bounds__(kProductThreads, 2)
     small_product(const __grid_constant__ Params p) {
-  using ATile = OperandTile<kTile, kAKMajor>;
-  using BTile = OperandTile<kTile, kBKMajor>;
-  constexpr int kStage = ATile::kElements + BTile::kElements;
+  using ATile = OperandTile<A, kTile, kAKMajor>;
+  using BTile = OperandTile<B, kTile, kBKMajor>;
+  constexpr int kStages = stages<A, B>();
   extern __shared__ __align__(16) std::byte memory[];
-  T* const tiles = reinterpret_cast<T*>(memory);
+  const auto tiles_of = [&](int step) {
+    return memory + step % kStages * (ATile::kBytes + BTile::kBytes);
+  };
+  const auto a_of = [](std::byte* tiles) { return reinterpret_cast<A*>(tiles); };
+  const auto b_of = [](std::byte* tiles) { return reinterpret_cast<B*>(tiles + ATile::kBytes); };
 
   const std::int64_t first_row = std::int64_t{blockIdx.x} * kTile;
   const std::int64_t first_col = std::int64_t{blockIdx.y} * kTile;
   const std::int64_t first_k = blockIdx.z * p.steps_per_part * ATile::kDepth;
   const std::int64_t steps_left = (p.k - first_k + ATile::kDepth - 1) / ATile::kDepth;
   const int steps = static_cast<int>(min(p.steps_per_part, steps_left));
-  TileCopy<T, kTile, kAKMajor> a(p.a, first_row, first_k);
-  TileCopy<T, kTile, kBKMajor> b(p.b, first_col, first_k);
+  TileCopy<A, kTile, kAKMajor> a(p.a, first_row, first_k);
+  TileCopy<B, kTile, kBKMajor> b(p.b, first_col, first_k);
   // Ends a group in any case, so that the newest groups are always those of the next steps.
   const auto begin_step = [&](int step) {
     if (step < steps) {
-      T* const stage = tiles + step % kStages * kStage;
-      a.begin_tile(stage);
-      b.begin_tile(stage + ATile::kElements);
+      a.begin_tile(a_of(tiles_of(step)));
+      b.begin_tile(b_of(tiles_of(step)));
     }
     end_group();
   };
@@ -85,9 +100,8 @@ __global__ void __launch_bounds__(kProductThreads, 2)
     wait_for_groups<kStages - 2>();
     __syncthreads();  // this step's tiles are there, and those of the step before are not needed
     begin_step(step + kStages - 1);
-    const T* const stage = tiles + step % kStages * kStage;
-    multiply_step<T, kTile, kAKMajor, kBKMajor>(warp_sums, stage, stage + ATile::kElements, at,
-                                                with_row_sums && at.col == 0);
+    multiply_step<T, ATile, BTile>(warp_sums, a_of(tiles_of(step)), b_of(tiles_of(step)), at,
+                                   with_row_sums && at.col == 0);
   }
   __syncthreads();  // the tiles are not needed
 
@@ -110,41 +124,65 @@ __global__ void __launch_bounds__(kProductThreads, 2)
 // A kernel and what its launch needs.
 struct Kernel {
   void (*function)(Params);
+  int stages;
   std::size_t bytes_of_stage, bytes_of_sums;  // in shared memory, which both use in turn
   int slots;                                  // float4 of a thread in PartialSums
 
   // The stages of a short sum need less memory, so that more blocks fit on a multiprocessor.
   std::size_t bytes(std::int64_t steps) const {
-    const auto stages = static_cast<std::size_t>(std::min<std::int64_t>(steps, kStages));
-    return std::max(stages * bytes_of_stage, bytes_of_sums);
+    const auto used = static_cast<std::size_t>(std::min<std::int64_t>(steps, stages));
+    return std::max(used * bytes_of_stage, bytes_of_sums);
   }
+  std::size_t most_bytes() const { return bytes(stages); }
 };
 
-template <class T, int kTile, bool kAKMajor, bool kBKMajor>
+template <class T, class A, class B, int kTile, bool kAKMajor, bool kBKMajor>
 Kernel kernel_of() {
-  constexpr int kStage =
-      OperandTile<kTile, kAKMajor>::kElements + OperandTile<kTile, kBKMajor>::kElements;
-  return {small_product<T, kTile, kAKMajor, kBKMajor>, kStage * sizeof(T),
+  constexpr std::size_t kStage =
+      OperandTile<A, kTile, kAKMajor>::kBytes + OperandTile<B, kTile, kBKMajor>::kBytes;
+  return {small_product<T, A, B, kTile, kAKMajor, kBKMajor>, stages<A, B>(), kStage,
           SharedSums<kTile>::kBytes, TileSums<kTile>::kSlots};
 }
 
+// A product as the choice of its kernel sees it.
+struct Operands {
+  ProductOperand a, b;
+  DType a_dtype, b_dtype;
+
+  // As it was or will be rounded.
+  DType dtype() const { return is_reduced(a_dtype) ? a_dtype : b_dtype; }
+  bool wide_a() const { return a_dtype != dtype(); }
+  bool wide_b() const { return b_dtype != dtype(); }
+  bool both_k_major() const { return a.k_major && b.k_major; }
+};
+
+// A float32 operand has kernels for y = x w^T and dw = dy^T x, with x, w and dy by rows.
 template <class T, int kTile>
-Kernel kernel_for(bool a_k_major, bool b_k_major) {
-  if (a_k_major) {
-    return b_k_major ? kernel_of<T, kTile, true, true>() : kernel_of<T, kTile, true, false>();
+std::optional<Kernel> kernel_for(const Operands& of) {
+  if (of.wide_a()) {
+    if (!of.both_k_major()) return std::nullopt;
+    return kernel_of<T, float, T, kTile, true, true>();
   }
-  return b_k_major ? kernel_of<T, kTile, false, true>() : kernel_of<T, kTile, false, false>();
+  if (of.wide_b()) {
+    if (of.a.k_major || of.b.k_major) return std::nullopt;
+    return kernel_of<T, T, float, kTile, false, false>();
+  }
+  if (of.a.k_major) {
+    return of.b.k_major ? kernel_of<T, T, T, kTile, true, true>()
+                        : kernel_of<T, T, T, kTile, true, false>();
+  }
+  return of.b.k_major ? kernel_of<T, T, T, kTile, false, true>()
+                      : kernel_of<T, T, T, kTile, false, false>();
 }
 template <class T>
-Kernel kernel_for(int tile, bool a_k_major, bool b_k_major) {
-  return tile == 64 ? kernel_for<T, 64>(a_k_major, b_k_major)
-                    : kernel_for<T, 32>(a_k_major, b_k_major);
+std::optional<Kernel> kernel_for(int tile, const Operands& of) {
+  return tile == 64 ? kernel_for<T, 64>(of) : kernel_for<T, 32>(of);
 }
 
 // The widest of 16 and 4 bytes, or else 2, to which every row is aligned.
-int copy_bytes(const ProductOperand& rows) {
+int copy_bytes(const ProductOperand& rows, DType dtype) {
   const auto address = reinterpret_cast<std::uintptr_t>(rows.data);
-  const std::int64_t stride = rows.rows == 1 ? 0 : rows.stride * 2;
+  const std::int64_t stride = rows.rows == 1 ? 0 : rows.stride * item_size(dtype);
   for (const int bytes : {16, 4}) {
     if (address % static_cast<std::uintptr_t>(bytes) == 0 && stride % bytes == 0) return bytes;
   }
@@ -161,7 +199,7 @@ std::optional<ProductOperand> as_operand(const MatrixView& m, bool k_is_column) 
   ProductOperand stored =
       rows ? ProductOperand{m.data, m.rows, m.cols, m.row_stride, k_is_column, 2}
            : ProductOperand{m.data, m.cols, m.rows, m.col_stride, !k_is_column, 2};
-  stored.copy_bytes = copy_bytes(stored);
+  stored.copy_bytes = copy_bytes(stored, m.dtype);
   return stored;
 }
 
@@ -169,24 +207,32 @@ std::optional<ProductOperand> as_operand(const MatrixView& m, bool k_is_column) 
 // cuBLASLt takes 0.7 of our time for it, unless C is narrow. For the gradients of x and w we save a
 // launch: the mask of relu, and the sums of rows. The choice must not depend on the epilogue, so
 // that a product has the same bits with it and without.
-bool is_chosen(const GemmCall& call, bool both_k_major) {
+bool is_chosen(const GemmCall& call, const Operands& of) {
   if (gemm_backend() == GemmBackend::small_product) return true;
   const MutableMatrixView& c = call.c;
   return gemm_backend() == GemmBackend::automatic &&
          is_small_product(c.rows, c.cols, call.a.cols) &&
-         (!both_k_major || is_narrow_product(c.rows, c.cols));
+         (!of.both_k_major() || is_narrow_product(c.rows, c.cols) || call.rounds_operand);
+}
+
+// Whether both have the same 16 bits, or one of them is float32 and is rounded to those of the
+// other.
+bool takes(DType a, DType b) {
+  if (is_reduced(a)) return b == a || b == DType::f32;
+  return a == DType::f32 && is_reduced(b);
 }
 
 bool takes(const GemmCall& call) {
+  if (!takes(call.a.dtype, call.b.dtype)) return false;
   const Epilogue& e = call.epilogue;
+  const DType narrow = is_reduced(call.a.dtype) ? call.a.dtype : call.b.dtype;
   const bool takes_bias =
-      e.bias.data == nullptr || e.bias.dtype == call.a.dtype || e.bias.dtype == DType::f32;
+      e.bias.data == nullptr || e.bias.dtype == narrow || e.bias.dtype == DType::f32;
   // The limits of a grid are 2^31 - 1 blocks by 65,535.
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max(), kMostAcross = 65'535;
-  return is_reduced(call.a.dtype) && call.count == 1 && call.alpha == 1 && call.beta == 0 &&
-         call.a.cols > 0 && takes_bias && e.aux == nullptr &&
-         e.activation != Activation::gelu_tanh && call.c.rows <= kMost / call.c.cols &&
-         call.c.cols <= kMostAcross * 32;
+  return call.count == 1 && call.alpha == 1 && call.beta == 0 && call.a.cols > 0 && takes_bias &&
+         e.aux == nullptr && e.activation != Activation::gelu_tanh &&
+         call.c.rows <= kMost / call.c.cols && call.c.cols <= kMostAcross * 32;
 }
 
 // Whether four columns, the first a multiple of four, are one aligned access of C and relu_output.
@@ -221,12 +267,15 @@ ProductResult result_of(const GemmCall& call) {
 bool multiply_small(const GemmCall& call) {
   if (!takes(call)) return false;
   const auto a = as_operand(call.a, true), b = as_operand(call.b, false);
-  if (!a || !b || !is_chosen(call, a->k_major && b->k_major)) return false;
+  if (!a || !b) return false;
+  const Operands operands{*a, *b, call.a.dtype, call.b.dtype};
+  if (!is_chosen(call, operands)) return false;
   const MutableMatrixView& c = call.c;
   const SmallProductPlan plan = plan_small_product(c.rows, c.cols, call.a.cols);
-  const Kernel kernel = call.a.dtype == DType::f16
-                            ? kernel_for<__half>(plan.tile, a->k_major, b->k_major)
-                            : kernel_for<__nv_bfloat16>(plan.tile, a->k_major, b->k_major);
+  const std::optional<Kernel> kernel = operands.dtype() == DType::f16
+                                           ? kernel_for<__half>(plan.tile, operands)
+                                           : kernel_for<__nv_bfloat16>(plan.tile, operands);
+  if (!kernel) return false;
   Params params{.a = *a,
                 .b = *b,
                 .k = call.a.cols,
@@ -236,16 +285,16 @@ bool multiply_small(const GemmCall& call) {
   const Launch launch(c.device, "gemm", {c.rows, c.cols});
   Array sums_of_parts;  // freed to this stream, which uses its block again after the kernel
   if (plan.parts > 1) {
-    sums_of_parts = Array::empty({plan.parts, plan.tiles(), kernel.slots, kProductThreads, 4},
+    sums_of_parts = Array::empty({plan.parts, plan.tiles(), kernel->slots, kProductThreads, 4},
                                  DType::f32, c.device);
     params.parts.data = reinterpret_cast<float4*>(sums_of_parts.data_as<float>());
     params.parts.tickets = tickets_for(current_stream(c.device));
   }
-  allow_shared_memory(launch, reinterpret_cast<const void*>(kernel.function),
-                      kernel.bytes(kStages));
+  allow_shared_memory(launch, reinterpret_cast<const void*>(kernel->function),
+                      kernel->most_bytes());
   const dim3 grid(static_cast<unsigned>(plan.tiles_down), static_cast<unsigned>(plan.tiles_across),
                   static_cast<unsigned>(plan.parts));
-  kernel.function<<<grid, kProductThreads, kernel.bytes(plan.steps_per_part), launch.stream()>>>(
+  kernel->function<<<grid, kProductThreads, kernel->bytes(plan.steps_per_part), launch.stream()>>>(
       params);
   launch.check();
   return true;

@@ -1,23 +1,27 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include <halfgrad/core/array.h>
 
-/// Hand-written kernels for an MLP of narrow layers, with relu between them:
+/// Hand-written kernels for an MLP of narrow layers, with an activation f between them:
 ///
-///     h_0 = x,   h_{l+1} = relu(h_l W_l^T + b_l),   y = h_{L-1} W_{L-1}^T + b_{L-1}
+///     h_0 = x,   z_l = h_l W_l^T + b_l,   h_{l+1} = f(z_l),   y = z_{L-1}
 ///
 /// One launch computes y, and two compute all gradients of layers of at most 64 features.
 /// Activations stay in registers and shared memory: memory sees x, y, dy and the parameters.
 /// backward computes the activations again instead of loading them. Layers of at most 128 features
-/// need one launch, and one for each layer. Every h_l, its gradient, and the sums of a parameter's
-/// gradient are rounded to the dtype where the layers one by one would round them.
+/// need one launch, and one for each layer. Every z_l and h_l, their gradients, and the sums of a
+/// parameter's gradient are rounded to the dtype where the layers one by one would round them.
 namespace halfgrad::detail {
 
 inline constexpr int kMostMlpLayers = 8;
 inline constexpr int kWidestMlp = 128;
 inline constexpr int kWidestSummedMlp = 64;  ///< a block has no registers for the sums of wider dW
+
+/// f; the two forms of gelu are those of core/math/gelu.h.
+enum class MlpActivation : std::uint8_t { relu, gelu, gelu_tanh };
 
 /// x [rows, n_0], weights[l] [n_{l+1}, n_l] and biases[l] [n_{l+1}], which may be undefined. All
 /// are contiguous and have one dtype. Only x may be float32 beside 16-bit weights: it is rounded to
@@ -25,6 +29,7 @@ inline constexpr int kWidestSummedMlp = 64;  ///< a block has no registers for t
 struct MlpArrays {
   Array x;
   std::vector<Array> weights, biases;
+  MlpActivation activation = MlpActivation::relu;
 
   DType dtype() const { return weights.front().dtype(); }
 };
@@ -42,7 +47,8 @@ struct MlpGradients {
 };
 
 /// Returns whether mlp_gradient_on_cuda and mlp_loss_gradient_on_cuda take these operands, which
-/// mlp_fits_cuda has accepted: no layer has more than kWidestSummedMlp features.
+/// mlp_fits_cuda has accepted: no layer has more than kWidestSummedMlp features, and z of all
+/// layers fits into the shared memory if f is a gelu.
 bool mlp_sums_fit_cuda(const MlpArrays& mlp);
 
 /// Returns the gradients for dy [rows, n_L], contiguous. The sums over rows are added in an order

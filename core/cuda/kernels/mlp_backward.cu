@@ -1,8 +1,8 @@
 // The backward pass of a narrow MLP: one kernel for the gradients of all layers, and one that adds
-// its partial sums. With g = dz_l, the gradient before relu, and dz_{L-1} = dy:
+// its partial sums. With g = dz_l, the gradient before the activation f, and dz_{L-1} = dy:
 //
-//     dW_l = g^T h_l,   db_l = sum of the rows of g,   dz_{l-1} = (g W_l) [h_l > 0],   dx = dz_0
-//     W_0
+//     dW_l = g^T h_l,   db_l = sum of the rows of g,   dz_{l-1} = (g W_l) f'(z_{l-1})
+//     dx = dz_0 W_0
 //
 // A block takes 128 rows at a time, 16 for each of its 8 warps, and keeps the sums of dW in its
 // registers until all of its rows are done:
@@ -11,6 +11,9 @@
 //     2. each warp    stores g in shared memory
 //     3. the block    adds g^T h_l, over all 128 rows, to dW: each warp owns some of its columns
 //     4. each warp    multiplies its g, still in registers, by W_l; back to 2 for the layer before
+//
+// A gelu's derivative needs its argument: in step 1 z_{l-1} is stored in the place of h_l =
+// f(z_{l-1}), and each warp replaces its own rows before step 3.
 //
 // A GPU has registers for the sums of `kGroup` layers. If there are more, blockIdx.y selects the
 // layers whose gradients a block computes, and the others' activations are computed for each group.
@@ -31,7 +34,7 @@
 namespace halfgrad::detail {
 namespace {
 
-// Layers whose gradients the registers of a block hold.
+// Layers whose gradients the registers of a block hold. With a gelu there are no others.
 template <int kWidth>
 constexpr int kGroup = kWidth <= 32 ? kMostMlpLayers : 5;
 
@@ -76,7 +79,7 @@ __device__ void with_constant(int i, const F& f) {
   }
 }
 
-template <class T, int kWidth>
+template <class T, int kWidth, class F>
 __global__ void __launch_bounds__(kMlpThreads, 1)
     mlp_backward(const __grid_constant__ MlpOperands op,
                  const __grid_constant__ Gradients gradients,
@@ -93,7 +96,7 @@ __global__ void __launch_bounds__(kMlpThreads, 1)
   const BackwardTiles<T, kWidth> tiles(layers.end(op), min(kLayers, op.layers));
   const int first_of_warp = warp * kBlock * kStride;
   T* const own_g = tiles.g + first_of_warp;
-  const WarpPasses<T, kWidth> passes{op, layers, tiles.relu_bits};
+  const WarpPasses<T, kWidth, F> passes{op, layers, tiles.relu_bits};
   const int in = op.sizes[0];
   // The blocks of one group store the losses.
   const OutputGradient output{gradients.dy, loss, begin == 0 ? loss.losses : nullptr,
@@ -113,26 +116,41 @@ __global__ void __launch_bounds__(kMlpThreads, 1)
     load_fragments<T, kWidth>(h, x, op.blocks(0));
     __syncwarp();
     for (int l = 0; l < op.layers; ++l) {
-      if (l > 0 && l >= begin && l < end) {  // h_0 = x is there
+      if (!F::kNeedsArgument && l > 0 && l >= begin && l < end) {  // h_0 = x is there
         store_fragments<T, kWidth>(tiles.h_of(l - begin) + first_of_warp, h, op.blocks(l));
       }
-      if (l + 1 < op.layers) passes.hidden_layer(h, l, rows);
+      if (l + 1 < op.layers) {
+        passes.hidden_layer(h, l, rows, [&](const Fragment(&z)[kBlocks]) {
+          store_fragments<T, kWidth>(tiles.h_of(l + 1) + first_of_warp, z, op.blocks(l + 1));
+        });
+      }
     }
     // 2. to 4., from the last layer to the first that this block or dx needs.
     Fragment g[kBlocks] = {};
     passes.start_back(g, h, output, own_g, first, rows);
-    for (int l = op.layers - 1; l >= end; --l) passes.step_back(g, l, rows);
+    Fragment z[kBlocks] = {};
+    for (int l = op.layers - 1; l >= end; --l) passes.step_back(g, l, rows, z);
 #pragma unroll 1
     for (int i = end - begin - 1; i >= 0; --i) {
       const int l = begin + i;
       if (l + 2 == end) __syncthreads();  // all warps have read the g of the last layer
       T* const g_tile = tiles.g_of(i, end - begin);
       store_fragments<T, kWidth>(g_tile + first_of_warp, g, op.blocks(l + 1));
+      if (F::kNeedsArgument && l > 0) {
+        T* const place_of_h = tiles.h_of(i) + first_of_warp;
+        __syncwarp();
+        load_fragments<T, kWidth>(z, place_of_h, op.blocks(l));
+        __syncwarp();
+#pragma unroll
+        for (int j = 0; j < kBlocks; ++j) h[j] = z[j];
+        passes.activate_rows(h, rows);
+        store_fragments<T, kWidth>(place_of_h, h, op.blocks(l));
+      }
       __syncthreads();
       with_constant<kLayers>(i, [&](const auto own_i) {
         add_products(sums[own_i], own, g_tile, op.blocks(l + 1), tiles.h_of(own_i), op.blocks(l));
       });
-      if (i > 0 || (l == 0 && gradients.dx != nullptr)) passes.step_back(g, l, rows);
+      if (i > 0 || (l == 0 && gradients.dx != nullptr)) passes.step_back(g, l, rows, z);
     }
     __syncthreads();  // all warps have read h and g
     if (begin == 0 && gradients.dx != nullptr) {
@@ -183,8 +201,8 @@ MlpGradients gradients_of(const MlpArrays& mlp, const void* dy, const MlpLossOpe
     parameters += mlp.weights[l].numel() + mlp.weights[l].size(0);
   }
   with_mlp_kernel<kWidestSummedMlp>(
-      mlp, [&]<class T, int kWidth>(T, std::integral_constant<int, kWidth>) {
-        const auto kernel = mlp_backward<T, kWidth>;
+      mlp, [&]<class T, int kWidth, class F>(T, std::integral_constant<int, kWidth>, F) {
+        const auto kernel = mlp_backward<T, kWidth, F>;
         const std::size_t bytes = backward_bytes<T, kWidth>(op);
         const unsigned processors =
             resident_mlp_blocks(launch, reinterpret_cast<const void*>(kernel), bytes).processors;
@@ -208,8 +226,10 @@ bool mlp_sums_fit_cuda(const MlpArrays& mlp) {
   if (mlp_width(mlp) > kWidestSummedMlp) return false;
   bool fits = false;
   with_mlp_kernel<kWidestSummedMlp>(
-      mlp, [&]<class T, int kWidth>(T, std::integral_constant<int, kWidth>) {
-        fits = mlp_memory_fits(mlp, backward_bytes<T, kWidth>(mlp_operands(mlp)));
+      mlp, [&]<class T, int kWidth, class F>(T, std::integral_constant<int, kWidth>, F) {
+        const MlpOperands op = mlp_operands(mlp);
+        fits = mlp_memory_fits(mlp, backward_bytes<T, kWidth>(op)) &&
+               (!F::kNeedsArgument || op.layers <= kGroup<kWidth>);
       });
   return fits;
 }

@@ -23,7 +23,7 @@
 namespace halfgrad::detail {
 namespace {
 
-template <class T, int kWidth>
+template <class T, int kWidth, class F>
 __global__ void __launch_bounds__(kMlpThreads)
     mlp_forward(const __grid_constant__ MlpOperands op, T* y) {
   constexpr int kStride = kWidth + kPad, kBlocks = kWidth / kBlock;
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(kMlpThreads)
     Fragment h[kBlocks] = {};
     load_fragments<T, kWidth>(h, staged, op.blocks(0));
     __syncwarp();
-    compute_layers(h, op, layers);
+    compute_layers<F>(h, op, layers);
     store_fragments<T, kWidth>(staged, h, op.blocks(op.layers));
     __syncwarp();
     store_rows<T, kStride>(y + first * out, staged, rows, out, lane);
@@ -64,6 +64,7 @@ MlpOperands mlp_operands(const MlpArrays& mlp) {
   MlpOperands op{};
   op.x = mlp.x.data();
   op.x_is_float = mlp.x.dtype() == DType::f32;
+  op.activation = mlp.activation;
   op.rows = mlp.x.size(0);
   op.layers = static_cast<int>(mlp.weights.size());
   const int stride = mlp_width(mlp) + kPad;
@@ -103,14 +104,15 @@ bool mlp_memory_fits(const MlpArrays& mlp, std::size_t bytes) {
 void mlp_on_cuda(const MlpArrays& mlp, const Array& y) {
   const MlpOperands op = mlp_operands(mlp);
   const Launch launch(y, "mlp");
-  with_mlp_kernel(mlp, [&]<class T, int kWidth>(T, std::integral_constant<int, kWidth>) {
-    const auto kernel = mlp_forward<T, kWidth>;
-    const std::size_t bytes = bytes_of_layers<kWidth>(op) + bytes_of_rows<kWidth>(kMlpTileRows);
-    const unsigned blocks =
-        std::min(resident_mlp_blocks(launch, reinterpret_cast<const void*>(kernel), bytes).all,
-                 blocks_for(op.rows, kMlpTileRows));
-    kernel<<<blocks, kMlpThreads, bytes, launch.stream()>>>(op, reinterpret_cast<T*>(y.data()));
-  });
+  with_mlp_kernel(
+      mlp, [&]<class T, int kWidth, class F>(T, std::integral_constant<int, kWidth>, F) {
+        const auto kernel = mlp_forward<T, kWidth, F>;
+        const std::size_t bytes = bytes_of_layers<kWidth>(op) + bytes_of_rows<kWidth>(kMlpTileRows);
+        const unsigned blocks =
+            std::min(resident_mlp_blocks(launch, reinterpret_cast<const void*>(kernel), bytes).all,
+                     blocks_for(op.rows, kMlpTileRows));
+        kernel<<<blocks, kMlpThreads, bytes, launch.stream()>>>(op, reinterpret_cast<T*>(y.data()));
+      });
   launch.check();
 }
 

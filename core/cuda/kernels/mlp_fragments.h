@@ -115,6 +115,29 @@ __device__ Fragment load_b_transposed(const T* block, int stride) {
   return load_block<false, false>(block, stride);
 }
 
+/// A = a block of floats, each of which is rounded to T.
+template <class T>
+__device__ Fragment load_wide_a(const float* block, int stride) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const float* const row = block + lane / 4 * stride + lane % 4 * 2;
+  const auto pair = [&](int down, int beside) {
+    const float2 x = *reinterpret_cast<const float2*>(row + down * stride + beside);
+    return PairOf<T>::narrow(x.x, x.y);
+  };
+  return {{pair(0, 0), pair(8, 0), pair(0, 8), pair(8, 8)}};
+}
+/// B = a block of floats, each of which is rounded to T.
+template <class T>
+__device__ Fragment load_wide_b(const float* block, int stride) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const float* const column = block + lane % 4 * 2 * stride + lane / 4;
+  const auto pair = [&](int down, int beside) {
+    const float* const x = column + down * stride + beside;
+    return PairOf<T>::narrow(x[0], x[stride]);
+  };
+  return {{pair(0, 0), pair(8, 0), pair(0, 8), pair(8, 8)}};
+}
+
 /// sums += A B for the 8 columns of B in b0 and b1.
 template <class T>
 __device__ void multiply_add(float (&sums)[4], const Fragment& a, std::uint32_t b0,

@@ -17,7 +17,7 @@
 namespace halfgrad::detail {
 namespace {
 
-template <class T, int kWidth>
+template <class T, int kWidth, class F>
 __global__ void __launch_bounds__(kMlpThreads, kWidth <= 64 ? 2 : 1)
     mlp_loss(const __grid_constant__ MlpOperands op, const __grid_constant__ MlpLossOperands loss) {
   constexpr int kStride = kWidth + kPad, kBlocks = kWidth / kBlock;
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kMlpThreads, kWidth <= 64 ? 2 : 1)
     Fragment h[kBlocks] = {};
     load_fragments<T, kWidth>(h, staged, op.blocks(0));
     __syncwarp();
-    compute_layers(h, op, layers);
+    compute_layers<F>(h, op, layers);
     store_fragments<T, kWidth>(staged, h, op.blocks(op.layers));
     __syncwarp();
     loss_of_rows<T, kWidth>(loss, loss.losses, staged, op.sizes[op.layers], first, rows);
@@ -73,14 +73,15 @@ void mlp_loss_on_cuda(const MlpArrays& mlp, const MlpLoss& loss) {
   const MlpOperands op = mlp_operands(mlp);
   const Launch launch(mlp.x, "mlp_cross_entropy");
   const MlpLossCall call(mlp, loss);
-  with_mlp_kernel(mlp, [&]<class T, int kWidth>(T, std::integral_constant<int, kWidth>) {
-    const auto kernel = mlp_loss<T, kWidth>;
-    const std::size_t bytes = bytes_of_layers<kWidth>(op) + bytes_of_rows<kWidth>(kMlpTileRows);
-    const unsigned blocks =
-        std::min(resident_mlp_blocks(launch, reinterpret_cast<const void*>(kernel), bytes).all,
-                 blocks_for(op.rows, kMlpTileRows));
-    kernel<<<blocks, kMlpThreads, bytes, launch.stream()>>>(op, call.operands);
-  });
+  with_mlp_kernel(
+      mlp, [&]<class T, int kWidth, class F>(T, std::integral_constant<int, kWidth>, F) {
+        const auto kernel = mlp_loss<T, kWidth, F>;
+        const std::size_t bytes = bytes_of_layers<kWidth>(op) + bytes_of_rows<kWidth>(kMlpTileRows);
+        const unsigned blocks =
+            std::min(resident_mlp_blocks(launch, reinterpret_cast<const void*>(kernel), bytes).all,
+                     blocks_for(op.rows, kMlpTileRows));
+        kernel<<<blocks, kMlpThreads, bytes, launch.stream()>>>(op, call.operands);
+      });
   launch.check();
 }
 

@@ -58,7 +58,7 @@ struct OutputGradient {
   float factor;   ///< MlpLossOperands::factor()
 };
 
-template <class T, int kWidth>
+template <class T, int kWidth, class F>
 struct WarpPasses {
   static constexpr int kStride = kWidth + kPad, kBlocks = kWidth / kBlock;
   using Rows = Fragment[kBlocks];
@@ -67,20 +67,36 @@ struct WarpPasses {
   const SharedLayers<T, kWidth>& layers;
   StoredReluBits<kWidth> relu_bits;
 
-  /// h_{l+1} = relu(h_l W_l^T + b_l), for each layer but the last. Rows from `rows` on become 0.
-  __device__ void hidden_layer(Rows& h, int l, int rows) const {
+  /// h_{l+1} = f(z_l), z_l = h_l W_l^T + b_l, for each layer but the last. Rows from `rows` on
+  /// become 0. Keeps the bits of a relu, or calls keep(z_l), since a gelu needs z_l again.
+  template <class Keep>
+  __device__ void hidden_layer(Rows& h, int l, int rows, const Keep& keep) const {
     Fragment next[kBlocks] = {};
     ReluBits<kWidth> bits;
     multiply_rows<T, kWidth, true>(h, op.blocks(l), layers.weight(op, l), op.blocks(l + 1),
                                    [&](int j, const float(&products)[2][4]) {
                                      next[j] = add_bias<T>(products, layers.bias(l) + j * kBlock);
-                                     apply_relu<T>(next[j]);
-                                     bits.add(j, bits_of_relu<T>(next[j]));
+                                     if constexpr (!F::kNeedsArgument) {
+                                       activate<T, F>(next[j], op.activation);
+                                       bits.add(j, bits_of_relu<T>(next[j]));
+                                     }
                                    });
-    clear_rows(next, rows);
-    relu_bits.store(l, bits);
+    if constexpr (F::kNeedsArgument) {
+      keep(next);
+      activate_rows(next, rows);
+    } else {
+      clear_rows(next, rows);
+      relu_bits.store(l, bits);
+    }
 #pragma unroll
     for (int j = 0; j < kBlocks; ++j) h[j] = next[j];
+  }
+
+  /// z becomes f(z), and 0 from row `rows` on.
+  __device__ void activate_rows(Rows& z, int rows) const {
+#pragma unroll
+    for (int j = 0; j < kBlocks; ++j) activate<T, F>(z[j], op.activation);
+    clear_rows(z, rows);
   }
 
   /// g = the gradient of the output for h, the last layer's operand. Uses the warp's tile.
@@ -108,22 +124,38 @@ struct WarpPasses {
     to_gradient<T>(g, out, gradient.factor, of_row);
   }
 
-  /// g_{l-1} = (g_l W_l) [h_l > 0], or dx = g_0 W_0.
-  __device__ void step_back(Rows& g, int l, int rows) const {
+  /// g_{l-1} = (g_l W_l) f'(z_{l-1}), where relu'(z_{l-1}) = [h_l > 0], or dx = g_0 W_0. `z`:
+  /// z_{l-1} for a gelu and l > 0.
+  __device__ void step_back(Rows& g, int l, int rows, const Rows& z) const {
     ReluBits<kWidth> bits;
-    if (l > 0) {
+    if (!F::kNeedsArgument && l > 0) {
       bits = relu_bits.load(l - 1);
     } else {
 #pragma unroll
       for (std::uint32_t& word : bits.words) word = 0xffffffff;
     }
     Fragment before[kBlocks] = {};
-    multiply_rows<T, kWidth, false>(
-        g, op.blocks(l + 1), layers.weight(op, l), op.blocks(l),
-        [&](int j, const float(&products)[2][4]) { before[j] = mask<T>(products, bits.of(j)); });
+    multiply_rows<T, kWidth, false>(g, op.blocks(l + 1), layers.weight(op, l), op.blocks(l),
+                                    [&](int j, const float(&products)[2][4]) {
+                                      if constexpr (F::kNeedsArgument) {
+                                        before[j] = rounded<T>(products);
+                                        if (l > 0) multiply_by_slope(before[j], z[j]);
+                                      } else {
+                                        before[j] = mask<T>(products, bits.of(j));
+                                      }
+                                    });
     clear_rows(before, rows);
 #pragma unroll
     for (int j = 0; j < kBlocks; ++j) g[j] = before[j];
+  }
+
+ private:
+  /// dh becomes dz = dh f'(z).
+  __device__ void multiply_by_slope(Fragment& dh, const Fragment& z) const {
+#pragma unroll
+    for (int part = 0; part < 4; ++part) {
+      dh.part[part] = F::template gradient<T>(op.activation, dh.part[part], z.part[part]);
+    }
   }
 };
 

@@ -8,6 +8,7 @@
 #include <halfgrad/core/cuda/engines/group.h>
 #include <halfgrad/core/cuda/engines/launch.h>
 #include <halfgrad/core/cuda/kernels/mlp.h>
+#include <halfgrad/core/cuda/kernels/mlp_activation.h>
 #include <halfgrad/core/cuda/kernels/mlp_fragments.h>
 #include <halfgrad/core/cuda/kernels/mlp_rows.h>
 
@@ -26,6 +27,7 @@ struct MlpOperands {
   bool x_is_float;  ///< x is float32, and is rounded to the weights' dtype as it is loaded
   const void* weights[kMostMlpLayers];
   const void* biases[kMostMlpLayers];  ///< null: no bias
+  MlpActivation activation;
   std::int64_t rows;
   int layers;
   int sizes[kMostMlpLayers + 1];  ///< features before and after each layer
@@ -174,10 +176,13 @@ __device__ std::uint32_t bits_of_relu(const Fragment& f) {
   return bits;
 }
 
-template <class T>
-__device__ void apply_relu(Fragment& f) {
+/// z becomes f(z).
+template <class T, class F>
+__device__ void activate(Fragment& z, MlpActivation activation) {
 #pragma unroll
-  for (int part = 0; part < 4; ++part) f.part[part] = PairOf<T>::relu(f.part[part]);
+  for (int part = 0; part < 4; ++part) {
+    z.part[part] = F::template value<T>(activation, z.part[part]);
+  }
 }
 
 /// Sets rows to 0 from `valid` on: a row outside the batch must add nothing, not 0 * inf, to dW.
@@ -194,14 +199,25 @@ __device__ void clear_rows(Fragment (&rows)[kBlocks], int valid) {
   }
 }
 
-/// Rounds sums to a block of the operand, with 0 where a bit of bits_of_relu() is not set.
+/// Rounds sums to a block of the operand.
 template <class T>
-__device__ Fragment mask(const float (&sums)[2][4], std::uint32_t bits) {
+__device__ Fragment rounded(const float (&sums)[2][4]) {
   Fragment f;
 #pragma unroll
   for (int part = 0; part < 4; ++part) {
     const float* const pair = &sums[part / 2][part % 2 * 2];
-    f.part[part] = PairOf<T>::narrow(pair[0], pair[1]) & (bits >> part & 0x00010001U) * 0xffffU;
+    f.part[part] = PairOf<T>::narrow(pair[0], pair[1]);
+  }
+  return f;
+}
+
+/// The same, with 0 where a bit of bits_of_relu() is not set.
+template <class T>
+__device__ Fragment mask(const float (&sums)[2][4], std::uint32_t bits) {
+  Fragment f = rounded<T>(sums);
+#pragma unroll
+  for (int part = 0; part < 4; ++part) {
+    f.part[part] &= (bits >> part & 0x00010001U) * 0xffffU;
   }
   return f;
 }
@@ -230,8 +246,8 @@ __device__ void load_fragments(Fragment (&rows)[kWidth / kBlock], const T* tile,
   }
 }
 
-/// Takes a warp's rows through all layers. The last one has no relu.
-template <class T, int kWidth>
+/// Takes a warp's rows through all layers. The last one has no activation.
+template <class F, class T, int kWidth>
 __device__ void compute_layers(Fragment (&h)[kWidth / kBlock], const MlpOperands& op,
                                const SharedLayers<T, kWidth>& layers) {
   constexpr int kBlocks = kWidth / kBlock;
@@ -241,7 +257,7 @@ __device__ void compute_layers(Fragment (&h)[kWidth / kBlock], const MlpOperands
     multiply_rows<T, kWidth, true>(h, op.blocks(l), layers.weight(op, l), op.blocks(l + 1),
                                    [&](int j, const float(&sums)[2][4]) {
                                      next[j] = add_bias<T>(sums, layers.bias(l) + j * kBlock);
-                                     if (!last) apply_relu<T>(next[j]);
+                                     if (!last) activate<T, F>(next[j], op.activation);
                                    });
 #pragma unroll
     for (int j = 0; j < kBlocks; ++j) h[j] = next[j];
@@ -254,17 +270,21 @@ MlpOperands mlp_operands(const MlpArrays& mlp);
 /// The smallest width of a kernel, 32, 64 or 128, that holds every layer.
 int mlp_width(const MlpArrays& mlp);
 
-/// Calls f(T(), std::integral_constant<int, width>()) for the element type and width of a kernel,
-/// which is at most kWidest.
+/// Calls f(T(), std::integral_constant<int, width>(), F()) for the element type and width of a
+/// kernel, which is at most kWidest, and its activation: MlpRelu or MlpGelu.
 template <int kWidest = kWidestMlp, class F>
 void with_mlp_kernel(const MlpArrays& mlp, const F& f) {
+  const auto with_activation = [&](auto element, auto width) {
+    if (mlp.activation == MlpActivation::relu) return f(element, width, MlpRelu());
+    f(element, width, MlpGelu());
+  };
   const auto with_width = [&](auto element) {
     const int width = mlp_width(mlp);
-    if (width == 32) return f(element, std::integral_constant<int, 32>());
+    if (width == 32) return with_activation(element, std::integral_constant<int, 32>());
     if constexpr (kWidest > 64) {
-      if (width > 64) return f(element, std::integral_constant<int, kWidest>());
+      if (width > 64) return with_activation(element, std::integral_constant<int, kWidest>());
     }
-    f(element, std::integral_constant<int, 64>());
+    with_activation(element, std::integral_constant<int, 64>());
   };
   if (mlp.dtype() == DType::f16) return with_width(__half());
   with_width(__nv_bfloat16());

@@ -54,12 +54,10 @@ inline void expect_same_steps(const GivenCalls& calls, const PassCase& c, Kept k
                               const GradScalerOptions& options,
                               const PrepareTraining& prepare = {}) {
   SCOPED_TRACE(std::string(calls.name) + ", " + c.name + (options.enabled ? "" : ", no scaler"));
-  GivenGradients looked(c, kGradientShapes, device, options),
-      waiting(c, kGradientShapes, device, options);
+  GivenGradients looked(c, c.shapes, device, options), waiting(c, c.shapes, device, options);
   for (int step = 0; step < 5; ++step) {
     SCOPED_TRACE("step " + std::to_string(step));
-    std::vector<Tensor> values =
-        draw_values(kGradientShapes, step == 4 ? 1e-6 : 0.1 + step, device);
+    std::vector<Tensor> values = draw_values(c.shapes, step == 4 ? 1e-6 : 0.1 + step, device);
     if (step == 2) values[4].fill_(std::numeric_limits<float>::infinity());
     if (step == 3) values[0] = Tensor();
     for (GivenGradients* training : {&looked, &waiting}) {

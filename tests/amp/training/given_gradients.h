@@ -25,6 +25,7 @@ inline const std::vector<Shape> kGradientShapes = {{3, 5}, {1},       {},      {
 struct PassCase {
   const char* name;
   MakeOptimizer make;
+  std::vector<Shape> shapes = kGradientShapes;
 };
 
 inline std::vector<PassCase> pass_cases() {
@@ -41,6 +42,17 @@ inline std::vector<PassCase> pass_cases() {
       {"adamax", make<Adamax>(AdamaxArguments{.lr = 0.01})},
       {"radam", make<RAdam>(RAdamArguments{.lr = 0.01, .betas = {0.9, 0.5}})},
       {"lion", make<Lion>(LionArguments{.lr = 0.01, .weight_decay = 0.1})},
+  };
+}
+
+/// Optimizers that launch more than the two passes.
+inline std::vector<PassCase> longer_cases() {
+  using namespace optim;
+  const std::vector<Shape> matrices = {{3, 5}, {1, 1}, {4, 1}, {8, 8}, {17, 40}, {33, 70}};
+  return {
+      {"nadam", make<NAdam>(NAdamArguments{.lr = 0.01, .weight_decay = 0.1})},
+      {"lamb", make<LAMB>(LAMBArguments{.lr = 0.01, .weight_decay = 0.1})},
+      {"muon", make<Muon>(MuonArguments{.lr = 0.01}), matrices},
   };
 }
 

@@ -99,6 +99,19 @@ TEST_P(PendingUnscales, KeepGradientsNarrow) {
   }
 }
 
+TEST_P(PendingUnscales, GiveTheBitsToOptimizersWithLongerUpdates) {
+  for (const PassCase& c : longer_cases()) {
+    for (const Kept kept : {Kept::half, Kept::mixed, Kept::wide}) {
+      expect_same_steps(kFourCalls, c, kept, device());
+      expect_same_steps(kTwoCalls, c, kept, device());
+    }
+    GivenGradients t(c, c.shapes, device(), kGivenOptions);
+    t.backward(ones_of(c.shapes, device()), Kept::half);
+    kFourCalls.run(t);
+    for (const Tensor& gradient : t.defined_gradients()) EXPECT_TRUE(detail::is_narrow(gradient));
+  }
+}
+
 // A look at a norm is no look at a gradient.
 TEST_P(PendingUnscales, KeepThemWhenTheNormIsLookedAt) {
   GivenGradients t(pass_cases()[2], kGradientShapes, device(), kGivenOptions);

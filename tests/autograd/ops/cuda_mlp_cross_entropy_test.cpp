@@ -44,6 +44,11 @@ TEST_F(MlpCrossEntropyOnCuda, HasTheBitsOfItsTwoOps) {
     expect_bits_of_two_ops({{7, 24}, 17, dtype, kCUDA, dtype, false});
     expect_bits_of_two_ops({{16, 60}, 40, dtype, kCUDA});
     expect_bits_of_two_ops({{16, 1}, 40, dtype, kCUDA});
+    for (const char* const f : {"gelu", "gelu_tanh"}) {
+      expect_bits_of_two_ops({{16, 32, 8}, 129, dtype, kCUDA, dtype, true, f}, 64);
+      expect_bits_of_two_ops({{64, 64, 64, 10}, 150, dtype, kCUDA, dtype, true, f}, 64);
+      expect_bits_of_two_ops({{128, 100, 128, 17}, 20, dtype, kCUDA, dtype, true, f});
+    }
   }
 }
 

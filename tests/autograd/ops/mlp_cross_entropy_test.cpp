@@ -37,6 +37,8 @@ TEST(MlpCrossEntropy, HasTheBitsOfItsTwoOps) {
     expect_bits_of_two_ops({{5, 7, 3}, 255, dtype, device}, 0.5);
     expect_bits_of_two_ops({{5, 7, 3}, 9, dtype, device, dtype, false});
     expect_bits_of_two_ops({{16, 16, 10}, 600, dtype, device}, 64);
+    expect_bits_of_two_ops({{5, 7, 7, 3}, 255, dtype, device, dtype, true, "gelu"}, 0.5);
+    expect_bits_of_two_ops({{5, 7, 7, 3}, 255, dtype, device, dtype, true, "gelu_tanh"}, 0.5);
   }
 }
 

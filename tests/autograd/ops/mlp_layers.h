@@ -2,10 +2,12 @@
 
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/linear_activation.h>
+#include <halfgrad/autograd/mlp.h>
 #include <halfgrad/autograd/ops.h>
 
 /// The operands of mlp in tests.
@@ -13,12 +15,16 @@ namespace halfgrad {
 
 struct Layers {
   std::vector<Tensor> weights, biases;
+  std::string activation = "relu";
 
+  Tensor as_one_op(const Tensor& x) const { return mlp(x, weights, biases, activation); }
   Tensor one_by_one(const Tensor& x) const {
     Tensor h = x;
     for (std::size_t l = 0; l < weights.size(); ++l) {
       const Tensor bias = biases.empty() ? Tensor() : biases[l];
-      h = l + 1 < weights.size() ? linear_relu(h, weights[l], bias) : linear(h, weights[l], bias);
+      const bool last = l + 1 == weights.size(), is_relu = activation == "relu";
+      h = is_relu && !last ? linear_relu(h, weights[l], bias) : linear(h, weights[l], bias);
+      if (!is_relu && !last) h = gelu(h, activation == "gelu" ? "none" : "tanh");
     }
     return h;
   }
@@ -33,8 +39,9 @@ struct Layers {
 
 // Weights of a usual size, so that activations neither grow nor vanish.
 inline Layers draw_layers(const std::vector<std::int64_t>& sizes, DType dtype, Device device,
-                          bool biases) {
+                          bool biases, const std::string& activation = "relu") {
   Layers layers;
+  layers.activation = activation;
   for (std::size_t l = 0; l + 1 < sizes.size(); ++l) {
     const double scale = std::sqrt(2.0 / static_cast<double>(sizes[l]));
     layers.weights.push_back(

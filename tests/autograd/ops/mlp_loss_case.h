@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -22,15 +23,17 @@ using Bits = std::vector<std::vector<double>>;
 // A batch for some layers, and the loss with one op and with two.
 struct LossCase {
   LossCase(const std::vector<std::int64_t>& sizes, std::int64_t rows, DType dtype, Device device,
-           DType input_dtype, bool biases = true)
-      : layers(draw_layers(sizes, dtype, device, biases)),
+           DType input_dtype, bool biases = true, const std::string& activation = "relu")
+      : layers(draw_layers(sizes, dtype, device, biases, activation)),
         x(randn({rows, sizes.front()}).to(device).to(input_dtype).requires_grad_()),
         target(randint(sizes.back(), {rows}).to(device)) {}
   LossCase(const std::vector<std::int64_t>& sizes, std::int64_t rows, DType dtype, Device device)
       : LossCase(sizes, rows, dtype, device, dtype) {}
 
-  Tensor one_op() const { return mlp_cross_entropy(x, layers.weights, layers.biases, target); }
-  Tensor two_ops() const { return cross_entropy(mlp(x, layers.weights, layers.biases), target); }
+  Tensor one_op() const {
+    return mlp_cross_entropy(x, layers.weights, layers.biases, target, layers.activation);
+  }
+  Tensor two_ops() const { return cross_entropy(layers.as_one_op(x), target); }
   std::vector<Tensor> inputs() const {
     std::vector<Tensor> all = layers.all();
     all.push_back(x);

@@ -1,4 +1,4 @@
-// mlp against linear_relu and linear, layer by layer.
+// mlp against linear and its activation, layer by layer.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -36,19 +36,31 @@ void expect_same_sums(const Tensor& actual, const Tensor& expected, double terms
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], e[i], bound) << i;
 }
 
+constexpr const char* kActivations[] = {"relu", "gelu", "gelu_tanh"};
+
+// NaN is equal to itself, and 0 to -0.
+void expect_same_elements(const Tensor& actual, const Tensor& expected) {
+  const std::vector<double> a = actual.to_vector<double>(), e = expected.to_vector<double>();
+  ASSERT_EQ(a.size(), e.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    ASSERT_TRUE(a[i] == e[i] || (std::isnan(a[i]) && std::isnan(e[i])))
+        << i << ": " << a[i] << " and " << e[i];
+  }
+}
+
 void compare(const std::vector<std::int64_t>& sizes, std::int64_t rows, DType dtype, Device device,
-             bool biases = true) {
-  SCOPED_TRACE(std::string(name(dtype)) + " rows " + std::to_string(rows) + " first " +
-               std::to_string(sizes[0]) + " last " + std::to_string(sizes.back()) + " layers " +
-               std::to_string(sizes.size() - 1) + (biases ? " biases" : ""));
-  const Layers layers = draw_layers(sizes, dtype, device, biases);
+             bool biases = true, const std::string& activation = "relu") {
+  SCOPED_TRACE(activation + " " + std::string(name(dtype)) + " rows " + std::to_string(rows) +
+               " first " + std::to_string(sizes[0]) + " last " + std::to_string(sizes.back()) +
+               " layers " + std::to_string(sizes.size() - 1) + (biases ? " biases" : ""));
+  const Layers layers = draw_layers(sizes, dtype, device, biases, activation);
   const Tensor x = randn({rows, sizes.front()}).to(device).to(dtype).requires_grad_();
   const Tensor dy = randn({rows, sizes.back()}).to(device).to(dtype);
   std::vector<Tensor> inputs = layers.all();
   inputs.push_back(x);
   const Tensor expected = layers.one_by_one(x);
   const std::vector<Tensor> expected_gradients = autograd::grad({expected}, inputs, {dy});
-  const Tensor actual = mlp(x, layers.weights, layers.biases);
+  const Tensor actual = layers.as_one_op(x);
   const std::vector<Tensor> gradients = autograd::grad({actual}, inputs, {dy});
   const bool same_order = device.is_cpu();  // cuBLASLt adds products in an order of its own
   const double terms = 64 * static_cast<double>(sizes.size());
@@ -65,35 +77,38 @@ void compare(const std::vector<std::int64_t>& sizes, std::int64_t rows, DType dt
   }
 }
 
-TEST(Mlp, IsLinearAndReluLayerByLayer) {
+TEST(Mlp, IsLinearAndItsActivationLayerByLayer) {
   manual_seed(1);
-  for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
-    compare({3, 2}, 1, dtype, get_default_device());
-    compare({5, 7, 3}, 255, dtype, get_default_device());
-    compare({64, 64, 64, 10}, 600, dtype, get_default_device());
-    compare({64, 64, 64, 10}, 600, dtype, get_default_device(), false);
-    compare({8, 4, 4, 4, 4, 4, 4, 4, 4, 4, 1}, 257, dtype, get_default_device());
+  for (const char* const f : kActivations) {
+    for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
+      compare({3, 2}, 1, dtype, get_default_device(), true, f);
+      compare({5, 7, 3}, 255, dtype, get_default_device(), true, f);
+      compare({64, 64, 64, 10}, 600, dtype, get_default_device(), true, f);
+      compare({64, 64, 64, 10}, 600, dtype, get_default_device(), false, f);
+      compare({8, 4, 4, 4, 4, 4, 4, 4, 4, 4, 1}, 257, dtype, get_default_device(), true, f);
+    }
   }
 }
 
 // A second gradient, of the gradients' sum of squares, against finite differences.
 TEST(Mlp, CanBeDifferentiatedTwice) {
   manual_seed(2);
-  const Layers layers = draw_layers({3, 5, 2}, kDouble, get_default_device(), true);
-  const Tensor x = randn({4, 3}, {.dtype = kDouble}).requires_grad_();
-  std::vector<Tensor> inputs = layers.all();
-  inputs.push_back(x);
-  const auto squares = [&](const Tensor& y) {
-    const std::vector<Tensor> gradients =
-        autograd::grad({sum(y * y * y)}, inputs, {}, {.create_graph = true});
-    Tensor total = zeros({}, {.dtype = kDouble});
-    for (const Tensor& gradient : gradients) total = total + sum(gradient * gradient);
-    return total;
-  };
-  const std::vector<Tensor> fused =
-      autograd::grad({squares(mlp(x, layers.weights, layers.biases))}, inputs);
-  const std::vector<Tensor> expected = autograd::grad({squares(layers.one_by_one(x))}, inputs);
-  for (std::size_t i = 0; i < inputs.size(); ++i) expect_same_sums(fused[i], expected[i], 100);
+  for (const char* const f : kActivations) {
+    const Layers layers = draw_layers({3, 5, 2}, kDouble, get_default_device(), true, f);
+    const Tensor x = randn({4, 3}, {.dtype = kDouble}).requires_grad_();
+    std::vector<Tensor> inputs = layers.all();
+    inputs.push_back(x);
+    const auto squares = [&](const Tensor& y) {
+      const std::vector<Tensor> gradients =
+          autograd::grad({sum(y * y * y)}, inputs, {}, {.create_graph = true});
+      Tensor total = zeros({}, {.dtype = kDouble});
+      for (const Tensor& gradient : gradients) total = total + sum(gradient * gradient);
+      return total;
+    };
+    const std::vector<Tensor> fused = autograd::grad({squares(layers.as_one_op(x))}, inputs);
+    const std::vector<Tensor> expected = autograd::grad({squares(layers.one_by_one(x))}, inputs);
+    for (std::size_t i = 0; i < inputs.size(); ++i) expect_same_sums(fused[i], expected[i], 100);
+  }
 }
 
 TEST(Mlp, HasTheSameBitsWithAnyNumberOfThreads) {
@@ -135,6 +150,55 @@ TEST_F(MlpOnCuda, IsLinearAndReluLayerByLayer) {
     compare({128, 100, 128, 11}, 77, dtype, kCUDA, false);
     compare({3, 65}, 1, dtype, kCUDA);
     compare({72, 8, 97, 128}, 300, dtype, kCUDA);
+  }
+}
+
+// Five narrow layers are what a block has shared memory for; more, and wider ones, store z.
+TEST_F(MlpOnCuda, IsLinearAndGeluLayerByLayer) {
+  manual_seed(9);
+  for (const char* const f : {"gelu", "gelu_tanh"}) {
+    for (const DType dtype : {kHalf, kBFloat16}) {
+      compare({3, 2}, 1, dtype, kCUDA, true, f);
+      compare({16, 32, 5}, 129, dtype, kCUDA, true, f);
+      compare({20, 17, 33, 1}, 150, dtype, kCUDA, true, f);
+      compare({64, 64, 64, 64, 64, 10}, 130, dtype, kCUDA, false, f);
+      compare({8, 40, 40, 40, 40, 40, 40, 9}, 100, dtype, kCUDA, true, f);
+      compare({8, 9, 9, 9, 9, 9, 9, 9, 9}, 20, dtype, kCUDA, true, f);
+      compare({128, 100, 128, 11}, 77, dtype, kCUDA, true, f);
+      compare({3, 65}, 1, dtype, kCUDA, true, f);
+      compare({129, 100, 11}, 20, dtype, kCUDA, true, f);  // composed
+    }
+  }
+}
+
+// The kernels round z, h and dz as the ops between them would: with products that are exact in any
+// order, all bits are equal.
+TEST_F(MlpOnCuda, RoundsAroundAGeluAsItsOpDoes) {
+  for (const char* const f : {"gelu", "gelu_tanh"}) {
+    for (const DType dtype : {kHalf, kBFloat16}) {
+      for (const std::int64_t width : {16, 48, 80}) {
+        SCOPED_TRACE(std::string(f) + " " + std::string(name(dtype)) + " " + std::to_string(width));
+        Layers layers;
+        layers.activation = f;
+        for (int l = 0; l < 3; ++l) {  // one term in each sum
+          const Tensor w = zeros({width, width});
+          for (std::int64_t i = 0; i < width; ++i)
+            w[i][(i + l) % width].fill_(l == 1 ? -1.5 : 0.75);
+          layers.weights.push_back(w.to(kCUDA).to(dtype).requires_grad_());
+        }
+        Tensor x = (arange(40 * width).to(kFloat).reshape({40, width}) - 600) * 0.0123;
+        const double specials[] = {INFINITY, -INFINITY, NAN, -0.0, 65504, -65504, 1e-7, -1e-7};
+        for (std::int64_t i = 0; const double each : specials) x[i++][3].fill_(each);
+        const Tensor there = x.to(kCUDA).to(dtype).requires_grad_();
+        const Tensor dy = ((arange(40 * width).to(kFloat).reshape({40, width}) - 900) * 0.0071)
+                              .to(kCUDA)
+                              .to(dtype);
+        const Tensor y = layers.as_one_op(there), expected = layers.one_by_one(there);
+        expect_same_elements(y, expected);
+        expect_same_elements(autograd::grad({y}, {there}, {dy})[0],
+                             autograd::grad({expected}, {there}, {dy})[0]);
+      }
+    }
   }
 }
 
@@ -180,18 +244,20 @@ TEST_F(MlpOnCuda, KeepsInfAndNaNWhereTheyBelong) {
 // infinite activations, and the others do not. Their gradient 0 must not become 0 * inf in a sum.
 TEST_F(MlpOnCuda, ARowOutsideTheBatchAddsNothing) {
   manual_seed(8);
-  for (const DType dtype : {kHalf, kBFloat16}) {
-    const double root = dtype == kHalf ? 128 : std::ldexp(1, 63);
-    const Layers layers = draw_layers({16, 16, 16, 4}, dtype, kCUDA, true);
-    layers.weights[0].detach().fill_(-root / 8);  // -root^2, in all, for x = root / 2
-    layers.biases[0].detach().fill_(root * root);
-    layers.weights[1].detach().fill_(4);
-    layers.biases[1].detach().fill_(1);
-    const Tensor x = full({5, 16}, root / 2).to(kCUDA).to(dtype);
-    const std::vector<Tensor> gradients =
-        autograd::grad({sum(mlp(x, layers.weights, layers.biases))}, layers.all());
-    for (const Tensor& gradient : gradients) {
-      EXPECT_TRUE(all(isfinite(gradient)).item<bool>()) << name(dtype);
+  for (const char* const f : kActivations) {
+    for (const DType dtype : {kHalf, kBFloat16}) {
+      const double root = dtype == kHalf ? 128 : std::ldexp(1, 63);
+      const Layers layers = draw_layers({16, 16, 16, 4}, dtype, kCUDA, true, f);
+      layers.weights[0].detach().fill_(-root / 8);  // -root^2, in all, for x = root / 2
+      layers.biases[0].detach().fill_(root * root);
+      layers.weights[1].detach().fill_(4);
+      layers.biases[1].detach().fill_(1);
+      const Tensor x = full({5, 16}, root / 2).to(kCUDA).to(dtype);
+      const std::vector<Tensor> gradients =
+          autograd::grad({sum(layers.as_one_op(x))}, layers.all());
+      for (const Tensor& gradient : gradients) {
+        EXPECT_TRUE(all(isfinite(gradient)).item<bool>()) << f << " " << name(dtype);
+      }
     }
   }
 }
@@ -238,6 +304,8 @@ TEST(Mlp, RefusesOperandsThatDoNotFit) {
   EXPECT_EQ(refused([&] { mlp(x, {w.to(kHalf)}); }),
             "mlp: expected operands of one dtype, got float32 for the input and another in layer "
             "0");
+  EXPECT_EQ(refused([&] { mlp(x, {w}, {b}, "tanh"); }),
+            "mlp: expected activation to be 'relu', 'gelu' or 'gelu_tanh', got 'tanh'");
 }
 
 TEST(Mlp, TakesAnyLeadingDimensionsAndAnEmptyBatch) {
