@@ -75,7 +75,7 @@ def save(obj: object, f: Union[Path, IO[bytes]]) -> None:
 _SAFE = {
     (collections.__name__, "OrderedDict"), (collections.__name__, "defaultdict"),
     (rebuild_tensor.__module__, "rebuild_tensor"), (rebuild_tensor.__module__, "rebuild_parameter"),
-    ("halfgrad._halfgrad", "dtype"), ("halfgrad._halfgrad", "device"),
+    ("halfgrad.return_types", "Size"), ("halfgrad._halfgrad", "dtype"), ("halfgrad._halfgrad", "device"),
     ("halfgrad.nn.registration", "Parameter"), ("halfgrad.nn.registration", "Buffer"),
     *((builtins.__name__, name) for name in ("set", "frozenset", "complex", "slice", "bytearray")),
 }
