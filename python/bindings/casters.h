@@ -111,9 +111,15 @@ struct type_caster<halfgrad::Shape> {
       PyTuple_SetItem(tuple, i, PyLong_FromLongLong(sizes[i]));
     }
     if (tuple == nullptr) return handle();
-    PyObject* const size = PyObject_CallFunctionObjArgs(size_type(), tuple, nullptr);
-    Py_DECREF(tuple);
-    return size;
+    try {
+      PyObject* const size = PyObject_CallFunctionObjArgs(size_type(), tuple, nullptr);
+      Py_DECREF(tuple);
+      return size;
+    } catch (python_error& error) {  // Python is about to exit
+      error.restore();
+      Py_DECREF(tuple);
+      return handle();
+    }
   }
 
  private:

@@ -32,7 +32,7 @@ def rebuild_parameter(cls: type[Tensor], data: Tensor, requires_grad: bool) -> T
 def reduce_tensor(self: Tensor, protocol: Any) -> Any:
     if type(self) is not Tensor:
         return rebuild_parameter, (type(self), Tensor(self).detach(), self.requires_grad)
-    return rebuild_tensor, (self._to_bytes(), self.shape, self.dtype, str(self.device),
+    return rebuild_tensor, (self._to_bytes(), tuple(self.shape), self.dtype, str(self.device),
                             self.requires_grad)
 
 

@@ -54,7 +54,7 @@ def test_distributions_of_draws():
     hard = F.gumbel_softmax(hg.zeros(3000, 2), hard=True)
     assert abs(hard[:, 0].mean().item() - 0.5) < 0.05
     dropped = F.dropout1d(hg.ones(500, 4, 3), 0.25)
-    assert set(dropped.unique().tolist()) == {0.0, pytest.approx(4 / 3)}
+    assert dropped.unique().tolist() == [0, pytest.approx(4 / 3)]
     assert hg.equal(dropped[..., 0], dropped[..., 2])
 
 
@@ -174,7 +174,7 @@ COMPOSED = [
     lambda x: F.gaussian_nll_loss(x, x * 0, x * x + 1, reduction="none"), lambda x: hg.linalg.norm(x),
     lambda x: F.mish(x), lambda x: F.celu(x - 1, 2.0), lambda x: F.glu(x[:, :2]), lambda x: F.softmin(x, 1),
     lambda x: F.cosine_similarity(x, x * x), lambda x: F.triplet_margin_loss(x, x * 2, x * x, 5.0),
-    lambda x: hg.trapezoid(x, hg.tensor([0.0, 1.0, 4.0], dtype=hg.float64)), lambda x: hg.var_mean(x)[0],
+    lambda x: hg.trapezoid(x, hg.tensor([0.0, 1.0, 4.0]).double()), lambda x: hg.var_mean(x)[0],
 ]
 
 
@@ -251,7 +251,6 @@ def test_small_switches():
         inside = hg.randn(2)
     assert hg.equal(hg.randn(2), inside)
     assert hg.random.seed() == hg.initial_seed()
-    hg.manual_seed(0)
     with hg.autograd.set_detect_anomaly(True):
         x = hg.tensor([-1.0], requires_grad=True)
         with pytest.raises(RuntimeError):

@@ -15,9 +15,9 @@ def _leaves(inputs: Inputs, create_graph: bool) -> tuple[list[Tensor], bool]:
     """Tensors to differentiate by, and whether the caller gave a single one."""
     is_single = isinstance(inputs, Tensor)
     tensors = [inputs] if isinstance(inputs, Tensor) else list(inputs)
-    if create_graph:
-        return [t.view_as(t) if t.requires_grad else t.detach().requires_grad_() for t in tensors], is_single
-    return [t.detach().requires_grad_() for t in tensors], is_single
+    leaves = [tensor.view_as(tensor) if create_graph and tensor.requires_grad
+              else tensor.detach().requires_grad_() for tensor in tensors]
+    return leaves, is_single
 
 
 def _gradients(output: Tensor, leaves: list[Tensor], vector: Optional[Tensor],

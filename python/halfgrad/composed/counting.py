@@ -76,7 +76,7 @@ def searchsorted(sorted_sequence: Tensor, input: Any, *, right: bool = False,
 
 
 def bucketize(input: Any, boundaries: Tensor, *, right: bool = False) -> Tensor:
-    """The intervals between boundaries that the elements are in: searchsorted(boundaries, input)."""
+    """The intervals between boundaries that hold the elements: searchsorted(boundaries, input)."""
     return searchsorted(boundaries, input, right=right)
 
 

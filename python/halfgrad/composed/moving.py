@@ -123,8 +123,9 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
 
 def broadcast_shapes(*shapes: Any) -> Size:
     """The shape to which tensors of these shapes broadcast."""
-    return _halfgrad.broadcast_to(_zeros(()), ()).shape if not shapes else Size(
-        broadcast_tensors(*(_zeros(shape) for shape in shapes))[0].shape)
+    if not shapes:
+        return Size()
+    return broadcast_tensors(*(_zeros(shape) for shape in shapes))[0].shape
 
 
 def _zeros(shape: Any) -> Tensor:
@@ -134,7 +135,8 @@ def _zeros(shape: Any) -> Tensor:
 
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """Views of all tensors with the shape to which they broadcast."""
-    parts = list(tensors[0]) if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors
+    is_list = len(tensors) == 1 and not isinstance(tensors[0], Tensor)
+    parts = list(tensors[0]) if is_list else tensors
     sizes: list[int] = []
     for part in parts:
         shape = list(part.shape)

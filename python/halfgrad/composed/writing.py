@@ -34,7 +34,8 @@ def scatter_(input: Tensor, dim: int, index: Tensor, src: Union[Tensor, Number, 
     element the last one stays."""
     source = value if src is None else src
     if source is None or (src is not None and value is not None):
-        raise TypeError("scatter_: expected src or value, got " + ("none" if source is None else "both"))
+        found = "none" if source is None else "both"
+        raise TypeError(f"scatter_: expected src or value, got {found}")
     if index.ndim != input.ndim:
         raise ValueError(f"scatter_: expected an index of {input.ndim} dimensions, got "
                          f"{list(index.shape)}")

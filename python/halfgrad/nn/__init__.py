@@ -1,8 +1,8 @@
 """Modules: layers, losses, and the base class of your own."""
 
 from .._halfgrad.nn import (ELU, GELU, BatchNorm1d, Dropout, Embedding, Flatten, GroupNorm,
-                            Identity, LayerNorm, LeakyReLU, Linear, LogSoftmax, Module, ReLU, RMSNorm,
-                            Sigmoid, SiLU, Softmax, Softplus, Tanh)
+                            Identity, LayerNorm, LeakyReLU, Linear, LogSoftmax, Module, ReLU,
+                            RMSNorm, Sigmoid, SiLU, Softmax, Softplus, Tanh)
 from . import functional, init, parameter, utils
 from .activations import (CELU, GLU, SELU, AlphaDropout, CosineSimilarity, Dropout1d, Hardshrink,
                           Hardsigmoid, Hardswish, Hardtanh, LogSigmoid, Mish, PairwiseDistance,

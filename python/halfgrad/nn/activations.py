@@ -168,7 +168,8 @@ class RReLU(_Function):
         return {**super().arguments(), "training": self.training}
 
     def extra_repr(self) -> str:
-        return f"lower={self.lower}, upper={self.upper}" + (", inplace=True" if self.inplace else "")
+        inplace = ", inplace=True" if self.inplace else ""
+        return f"lower={self.lower}, upper={self.upper}{inplace}"
 
 
 class _Dropout(_Function):
