@@ -45,7 +45,7 @@ def usable(text: str) -> str:
     # Comparisons of tensors return tensors, which mypy refuses without this comment.
     text = re.sub(r"( +@overload)(?=\n +def __(eq|ne)__)", r"\1  # type: ignore[override]", text)
     # NumPy's arrays compare themselves with any object.
-    text = re.sub(r"( +def __(?:lt|le|gt|ge)__\(self, other: _array\).*)$",
+    text = re.sub(r"( +def __(?:lt|le|gt|ge)__\(self, other: _array\) -> Tensor: ...)$",
                   r"\1  # type: ignore[misc]", text, flags=re.M)
     return re.sub(r"( +def __eq__\(self, arg: (?:device|Stream), /\) -> bool: ...)$",
                   r"\1  # type: ignore[override]", text, flags=re.M)
