@@ -25,9 +25,9 @@ void bind_composed_activations(OpBinder& ops) {
                "x for x > threshold, else value.");
   ops.function("prelu", &prelu, "input"_a, "weight"_a,
                "x for x > 0, else weight * x; one weight, or one for each channel (dimension 1).");
-  ops.function("rrelu", &rrelu, "input"_a, "lower"_a = 1.0 / 8, "upper"_a = 1.0 / 3,
-               "training"_a = false,
-               "leaky_relu with slopes drawn from [lower, upper); with their mean unless training.");
+  ops.function(
+      "rrelu", &rrelu, "input"_a, "lower"_a = 1.0 / 8, "upper"_a = 1.0 / 3, "training"_a = false,
+      "leaky_relu with slopes drawn from [lower, upper); with their mean unless training.");
   ops.function("glu", &glu, "input"_a, "dim"_a = -1,
                "a * sigmoid(b), where a and b are the halves of input along `dim`.");
   ops.function(
@@ -51,8 +51,8 @@ void bind_composed_layers(OpBinder& ops) {
       },
       "input1"_a, "input2"_a, "weight"_a, "bias"_a = nb::none(),
       "y_o = input1^T weight_o input2 + bias_o, for weight [out, n, m].");
-  ops.function("cosine_similarity", &cosine_similarity, "x1"_a, "x2"_a, "dim"_a = 1,
-               "eps"_a = 1e-8, "x1 x2 / max(|x1| |x2|, eps) along `dim`.");
+  ops.function("cosine_similarity", &cosine_similarity, "x1"_a, "x2"_a, "dim"_a = 1, "eps"_a = 1e-8,
+               "x1 x2 / max(|x1| |x2|, eps) along `dim`.");
   ops.function("pairwise_distance", &pairwise_distance, "x1"_a, "x2"_a, "p"_a = 2.0, "eps"_a = 1e-6,
                "keepdim"_a = false, "The p-norm of x1 - x2 + eps along the last dimension.");
   ops.function("pdist", &pdist, "input"_a, "p"_a = 2.0,

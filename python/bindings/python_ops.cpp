@@ -11,7 +11,6 @@ struct PythonOp {
   const char* result = "Tensor";
 };
 
-constexpr const char* kPair = "tuple[Tensor, Tensor]";
 constexpr const char* kTuple = "tuple[Tensor, ...]";
 constexpr const char* kValuesIndices = "halfgrad.return_types.ValuesIndices";
 constexpr const char* kAny = "typing.Any";
@@ -23,8 +22,8 @@ constexpr PythonOp kReading[] = {
     {"counting", "histc", "bins: int = 100, min: float = 0, max: float = 0"},
     {"counting", "unique",
      "sorted: bool = True, return_inverse: bool = False, return_counts: bool = False", kAny},
-    {"counting", "unique_consecutive",
-     "return_inverse: bool = False, return_counts: bool = False", kAny},
+    {"counting", "unique_consecutive", "return_inverse: bool = False, return_counts: bool = False",
+     kAny},
     {"moving", "diagflat", "offset: int = 0"},
     {"moving", "fliplr", ""},
     {"moving", "flipud", ""},
