@@ -1,6 +1,7 @@
 """Makes the stubs of a folder fit for mypy and for scripts; nanobind writes them from the bindings.
 
-* Names Python's types and dtype in full where the class Tensor has members of these names.
+* Names Python's types, dtype and NumPy's array in full where the class Tensor has members of these
+  names.
 * A device may be text. A Python object that C++ returns is Any. A Module has any attribute.
 """
 
@@ -25,9 +26,10 @@ def with_qualified_names(text: str) -> str:
     head, rest = text.split("class Tensor:", 1)
     rest = "".join(qualified(line) for line in rest.splitlines(keepends=True))
     head = head.replace("from collections", ALIASES + "from collections", 1)
+    rest = rest.replace("numpy.ndarray", "_array")  # numpy is a method of Tensor
     number = "builtins.bool | builtins.int | builtins.float"
     rest = rest.replace("def item(self) -> object:", f"def item(self) -> {number}:")
-    return f"{head}_dtype = dtype\n_device = device\n\nclass Tensor:{rest}"
+    return f"{head}_dtype = dtype\n_device = device\n_array = numpy.ndarray\n\nclass Tensor:{rest}"
 
 
 def usable(text: str) -> str:
@@ -42,6 +44,9 @@ def usable(text: str) -> str:
                   r"\1\n    def __getattr__(self, name: str, /) -> typing.Any: ...\n", text)
     # Comparisons of tensors return tensors, which mypy refuses without this comment.
     text = re.sub(r"( +@overload)(?=\n +def __(eq|ne)__)", r"\1  # type: ignore[override]", text)
+    # NumPy's arrays compare themselves with any object.
+    text = re.sub(r"( +def __(?:lt|le|gt|ge)__\(self, other: _array\) -> Tensor: ...)$",
+                  r"\1  # type: ignore[misc]", text, flags=re.M)
     return re.sub(r"( +def __eq__\(self, arg: (?:device|Stream), /\) -> bool: ...)$",
                   r"\1  # type: ignore[override]", text, flags=re.M)
 

@@ -111,6 +111,9 @@ class TensorMethods : public InPlaceMethods {
   Tensor transpose(std::int64_t dim0, std::int64_t dim1) const;
   /// The transpose of a matrix; a tensor of fewer dimensions is returned itself.
   Tensor t() const;
+  /// The transpose of each matrix: the last two dimensions exchanged.
+  Tensor mT() const;  // NOLINT(readability-identifier-naming): libtorch's name
+  bool is_same_size(const Tensor& other) const;
   Tensor permute(const Shape& dims) const;
   Tensor squeeze() const;
   Tensor squeeze(std::int64_t dim) const;

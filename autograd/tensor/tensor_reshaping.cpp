@@ -35,6 +35,16 @@ Tensor TensorMethods::t() const {
   }
   return dim < 2 ? self() : transpose(0, 1);
 }
+Tensor TensorMethods::mT() const {  // NOLINT(readability-identifier-naming)
+  if (self().dim() < 2) {
+    throw std::invalid_argument("mT: expected at least 2 dimensions, got " +
+                                std::to_string(self().dim()));
+  }
+  return transpose(-2, -1);
+}
+bool TensorMethods::is_same_size(const Tensor& other) const {
+  return self().sizes() == other.sizes();
+}
 Tensor TensorMethods::permute(const Shape& dims) const { return halfgrad::permute(self(), dims); }
 Tensor TensorMethods::squeeze() const { return halfgrad::squeeze(self()); }
 Tensor TensorMethods::squeeze(std::int64_t dim) const { return halfgrad::squeeze(self(), dim); }

@@ -8,32 +8,43 @@
 namespace halfgrad::python {
 namespace {
 
-/// A layer without options. PyTorch's argument `inplace` is accepted: gradients are the same.
+/// A layer without options.
 template <class Layer>
 void bind_plain(nb::module_& nn, const char* name, const char* doc) {
-  bind_layer<Layer>(nn, name, doc)
-      .def(
-          "__init__",
-          [](nb::pointer_and_handle<Layer> self, bool /*inplace*/) {
-            new (self.p) Layer();
-            keep_options(self.h, {});
-          },
-          "inplace"_a = false);
+  bind_layer<Layer>(nn, name, doc).def("__init__", [](nb::pointer_and_handle<Layer> self) {
+    new (self.p) Layer();
+    keep_options(self.h, {});
+  });
 }
 
-/// A layer whose constructor takes one or two options of these names, with these defaults.
+/// A layer whose constructor takes an option of this name, with this default.
 template <class Layer, class Option>
 void bind_with_option(nb::module_& nn, const char* name, const char* doc, nb::arg_v option,
                       const char* option_name) {
   auto layer = bind_layer<Layer>(nn, name, doc);
   layer.def(
       "__init__",
-      [option_name](nb::pointer_and_handle<Layer> self, const Option& value, bool /*inplace*/) {
+      [option_name](nb::pointer_and_handle<Layer> self, const Option& value) {
         new (self.p) Layer(value);
         keep_options(self.h, {{option_name, nb::cast(value)}});
       },
-      option, "inplace"_a = false);
+      option);
   bind_options(layer, {option_name});
+}
+
+/// The same, with the option `inplace`: the layer then overwrites its input.
+template <class Layer, class Option>
+void bind_in_place(nb::module_& nn, const char* name, const char* doc, nb::arg_v option,
+                   const char* option_name) {
+  auto layer = bind_layer<Layer>(nn, name, doc);
+  layer.def(
+      "__init__",
+      [option_name](nb::pointer_and_handle<Layer> self, const Option& value, bool inplace) {
+        new (self.p) Layer(value, inplace);
+        keep_options(self.h, {{option_name, nb::cast(value)}, {"inplace", nb::bool_(inplace)}});
+      },
+      option, "inplace"_a = false);
+  bind_options(layer, {option_name, "inplace"});
 }
 
 template <class Layer, class Option>
@@ -50,15 +61,38 @@ void bind_with_two(nb::module_& nn, const char* name, const char* doc, nb::arg_v
   bind_options(layer, {first_name, second_name});
 }
 
+/// The layer in C++ never overwrites its input.
+void bind_silu(nb::module_& nn) {
+  nb::class_<nn::SiLU, nn::Module> layer(nn, "SiLU",
+                                         "x * sigmoid(x), written into x if `inplace`.");
+  layer.def(
+      "__init__",
+      [](nb::pointer_and_handle<nn::SiLU> self, bool inplace) {
+        new (self.p) nn::SiLU();
+        keep_options(self.h, {{"inplace", nb::bool_(inplace)}});
+      },
+      "inplace"_a = false);
+  layer.def(
+      "forward",
+      [](nb::handle_t<nn::SiLU> self, const Tensor& input) {
+        const bool inplace = nb::cast<bool>(self.attr("inplace"));
+        const nb::gil_scoped_release release;
+        return inplace ? input.copy_(silu(input.clone())) : silu(input);
+      },
+      "input"_a);
+  bind_options(layer, {"inplace"});
+}
+
 void bind_with_options(nb::module_& nn) {
-  bind_plain<nn::ReLU>(nn, "ReLU", "max(x, 0).");
+  bind_with_option<nn::ReLU, bool>(nn, "ReLU", "max(x, 0), written into x if `inplace`.",
+                                   "inplace"_a = false, "inplace");
   bind_plain<nn::Sigmoid>(nn, "Sigmoid", "1 / (1 + e^-x).");
   bind_plain<nn::Tanh>(nn, "Tanh", "The hyperbolic tangent.");
-  bind_plain<nn::SiLU>(nn, "SiLU", "x * sigmoid(x).");
-  bind_with_option<nn::LeakyReLU, double>(nn, "LeakyReLU", "x for x > 0, else negative_slope * x.",
-                                          "negative_slope"_a = 0.01, "negative_slope");
-  bind_with_option<nn::ELU, double>(nn, "ELU", "x for x > 0, else alpha * (e^x - 1).",
-                                    "alpha"_a = 1.0, "alpha");
+  bind_silu(nn);
+  bind_in_place<nn::LeakyReLU, double>(nn, "LeakyReLU", "x for x > 0, else negative_slope * x.",
+                                       "negative_slope"_a = 0.01, "negative_slope");
+  bind_in_place<nn::ELU, double>(nn, "ELU", "x for x > 0, else alpha * (e^x - 1).", "alpha"_a = 1.0,
+                                 "alpha");
   bind_with_option<nn::GELU, std::string>(nn, "GELU", "x Phi(x), exact (\"none\") or \"tanh\".",
                                           "approximate"_a = "none", "approximate");
   bind_with_two<nn::Softplus, double>(
@@ -67,7 +101,7 @@ void bind_with_options(nb::module_& nn) {
   bind_with_two<nn::Flatten, std::int64_t>(
       nn, "Flatten", "Merges dimensions; [n, a, b] becomes [n, a * b].", "start_dim"_a = 1,
       "end_dim"_a = -1, "start_dim", "end_dim");
-  bind_with_option<nn::Dropout, double>(
+  bind_in_place<nn::Dropout, double>(
       nn, "Dropout", "In training zeroes elements with probability p and divides others by 1 - p.",
       "p"_a = 0.5, "p");
 }

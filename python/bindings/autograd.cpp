@@ -24,12 +24,12 @@ void bind_gradients(nb::module_& module) {
   module.def(
       "backward",
       [](const std::vector<Tensor>& tensors, const std::optional<OptionalTensors>& gradients,
-         bool retain_graph, bool create_graph) {
-        autograd::backward(tensors, or_undefined(gradients),
-                           autograd::BackwardOptions{retain_graph, create_graph});
+         bool retain_graph, bool create_graph, const std::vector<Tensor>& inputs) {
+        autograd::backward(tensors, or_undefined(gradients), std::optional<bool>(retain_graph),
+                           create_graph, inputs);
       },
       "tensors"_a, "grad_tensors"_a = nb::none(), "retain_graph"_a = false,
-      "create_graph"_a = false, ReleaseGil(),
+      "create_graph"_a = false, "inputs"_a = std::vector<Tensor>(), ReleaseGil(),
       "Adds the gradients of sum_i <tensors[i], grad_tensors[i]> to the grad of every leaf.");
   module.def(
       "grad",
@@ -87,6 +87,9 @@ void bind_random(nb::module_& module) {
       "The source of random tensors: a seed, and a stream that grows by one with\n"
       "every tensor.")
       .def(nb::init<std::uint64_t>(), "seed"_a = 0)
+      .def(
+          "__init__", [](Generator* self, Device /*device*/) { new (self) Generator(); },
+          "device"_a, "A generator draws the same values for every device.")
       .def(
           "manual_seed",
           [](Generator& self, std::uint64_t seed) -> Generator& {

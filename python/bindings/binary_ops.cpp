@@ -30,6 +30,12 @@ constexpr BinaryOp kBinaryOps[] = {
     {"le", &le, &le, "True where input <= other."},
     {"gt", &gt, &gt, "True where input > other."},
     {"ge", &ge, &ge, "True where input >= other."},
+    {"not_equal", &ne, &ne, "ne()."},
+    {"less", &lt, &lt, "lt()."},
+    {"less_equal", &le, &le, "le()."},
+    {"greater", &gt, &gt, "gt()."},
+    {"greater_equal", &ge, &ge, "ge()."},
+    {"multiply", &mul, &mul, "mul()."},
     {"maximum", &maximum, nullptr, "The larger of both elements; NaN if one is."},
     {"minimum", &minimum, nullptr, "The smaller of both elements; NaN if one is."},
     {"logical_and", &logical_and, nullptr, "True where both are not 0."},
@@ -62,7 +68,19 @@ constexpr InPlaceOp kInPlaceOps[] = {
          {"clamp_max_", &Methods::clamp_max_, &Methods::clamp_max_},
     };
 
-void bind_in_place(OpBinder& ops) {
+/// Without it Python would compute `x += array` as `x = x + array`.
+void bind_array(TensorClass& tensor, const InPlaceOp& op) {
+  tensor.def(
+      op.name,
+      [method = op.of_tensor](Tensor& self, const NumPyArray& other) -> Tensor& {
+        const Tensor converted = tensor_of(other.array, std::nullopt, self.device());
+        const nb::gil_scoped_release release;
+        return (self.*method)(converted);
+      },
+      "other"_a, nb::rv_policy::none);
+}
+
+void bind_in_place(OpBinder& ops, TensorClass& tensor) {
   for (const InPlaceOp& op : kInPlaceOps) {
     ops.in_place(
         op.name,
@@ -70,6 +88,7 @@ void bind_in_place(OpBinder& ops) {
           return (self.*method)(other);
         },
         "other"_a);
+    if (std::string_view(op.name).starts_with("__")) bind_array(tensor, op);
     ops.in_place(
         op.name,
         [method = op.of_scalar](Tensor& self, Scalar other) -> Tensor& {
@@ -87,9 +106,11 @@ void bind_sums(OpBinder& ops) {
   const char* const doc = "input + alpha * other.";
   ops.both("add", WithAlpha(&add), "other"_a, nb::kw_only(), "alpha"_a = 1, doc);
   ops.both("add", WithScalarAndAlpha(&add), "other"_a, nb::kw_only(), "alpha"_a = 1);
-  ops.both("sub", WithAlpha(&sub), "other"_a, nb::kw_only(), "alpha"_a = 1,
-           "input - alpha * other.");
-  ops.both("sub", WithScalarAndAlpha(&sub), "other"_a, nb::kw_only(), "alpha"_a = 1);
+  for (const char* const name : {"sub", "subtract"}) {
+    ops.both(name, WithAlpha(&sub), "other"_a, nb::kw_only(), "alpha"_a = 1,
+             "input - alpha * other.");
+    ops.both(name, WithScalarAndAlpha(&sub), "other"_a, nb::kw_only(), "alpha"_a = 1);
+  }
   const auto in_place = [&](const char* name, auto of_tensor, auto of_scalar) {
     ops.in_place(
         name,
@@ -114,9 +135,13 @@ void bind_quotients(OpBinder& ops) {
   const auto mode = [] { return nb::arg("rounding_mode") = nb::none(); };
   using Divide = Tensor (*)(const Tensor&, const Tensor&, Mode);
   using DivideByScalar = Tensor (*)(const Tensor&, Scalar, Mode);
-  ops.both("div", Divide(&div), "other"_a, nb::kw_only(), mode(),
-           "input / other, or rounded to an integer: rounding_mode \"trunc\" or \"floor\".");
-  ops.both("div", DivideByScalar(&div), "other"_a, nb::kw_only(), mode());
+  for (const char* const name : {"div", "divide"}) {
+    ops.both(name, Divide(&div), "other"_a, nb::kw_only(), mode(),
+             "input / other, or rounded to an integer: rounding_mode \"trunc\" or \"floor\".");
+    ops.both(name, DivideByScalar(&div), "other"_a, nb::kw_only(), mode());
+  }
+  ops.both("true_divide", OfTensors(&div), "other"_a, "input / other.");
+  ops.both("true_divide", OfScalar(&div), "other"_a);
   ops.in_place(
       "div_",
       [](Tensor& self, const Tensor& other, Mode rounding) -> Tensor& {
@@ -129,6 +154,26 @@ void bind_quotients(OpBinder& ops) {
         return self.div_(other, rounding);
       },
       "other"_a, nb::kw_only(), mode());
+}
+
+/// Functions whose first argument is a number.
+void bind_numbers_first(OpBinder& ops) {
+  using NumberFirst = Tensor (*)(Scalar, const Tensor&);
+  const std::pair<const char*, NumberFirst> functions[] = {
+      {"add", &operator+ },
+       {"sub", &operator- }, {"mul", &operator* }, {"div", &operator/ }, {"remainder", &remainder}};
+  for (const auto& [name, function] : functions) {
+    ops.function(name, function, "input"_a, "other"_a);
+  }
+  ops.function(
+      "rsub", [](const Tensor& input, Scalar other, Scalar alpha) { return other - input * alpha; },
+      "input"_a, "other"_a, nb::kw_only(), "alpha"_a = 1, "other - alpha * input.");
+  ops.function(
+      "rsub",
+      [](const Tensor& input, const Tensor& other, Scalar alpha) {
+        return sub(other, input, alpha);
+      },
+      "input"_a, "other"_a, nb::kw_only(), "alpha"_a = 1);
 }
 
 void bind_powers(OpBinder& ops) {
@@ -153,9 +198,10 @@ void bind_binary_ops(nb::module_& module, TensorClass& tensor) {
     ops.both(op.name, op.of_tensors, "other"_a, op.doc);
     if (op.of_scalar != nullptr) ops.both(op.name, op.of_scalar, "other"_a);
   }
-  bind_in_place(ops);
+  bind_in_place(ops, tensor);
   bind_sums(ops);
   bind_quotients(ops);
+  bind_numbers_first(ops);
   bind_powers(ops);
   bind_closeness(ops);
 }

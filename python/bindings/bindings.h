@@ -73,6 +73,8 @@ void bind_conversions(nb::module_& module, TensorClass& tensor);
 void bind_shapes(nb::module_& module, TensorClass& tensor);
 void bind_products(nb::module_& module, TensorClass& tensor);
 void bind_losses(nb::module_& module);
+void bind_composed_ops(nb::module_& module, TensorClass& tensor);
+void bind_python_ops(TensorClass& tensor);
 void bind_autograd(nb::module_& module, TensorClass& tensor);
 void bind_function(nb::module_& module);
 void bind_random(nb::module_& module);

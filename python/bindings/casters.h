@@ -18,6 +18,17 @@ struct ValuesIndices {
   Tensor indices;
 };
 
+/// An array of NumPy as the second operand of an operator, which becomes a tensor. Without it NumPy
+/// compares the objects, and == is False.
+struct NumPyArray {
+  nanobind::object array;
+};
+
+/// The result of ops that return several tensors: a tuple in Python.
+struct TensorTuple {
+  std::vector<Tensor> tensors;
+};
+
 }  // namespace halfgrad::python
 
 /// Conversions of scalars and shapes between Python and C++.
@@ -38,10 +49,39 @@ struct type_caster<halfgrad::python::ValuesIndices> {
   }
 };
 
-/// A shape is an integer or a sequence of integers in Python; C++ returns it as a tuple.
+template <>
+struct type_caster<halfgrad::python::TensorTuple> {
+  NB_TYPE_CASTER(halfgrad::python::TensorTuple, const_name("tuple[halfgrad._halfgrad.Tensor, ...]"))
+
+  static handle from_cpp(const Value& result, rv_policy, cleanup_list*) noexcept {
+    list elements;
+    for (const halfgrad::Tensor& tensor : result.tensors) elements.append(nanobind::cast(tensor));
+    return nanobind::tuple(elements).release();
+  }
+};
+
+template <>
+struct type_caster<halfgrad::python::NumPyArray> {
+  NB_TYPE_CASTER(halfgrad::python::NumPyArray, const_name("numpy.ndarray"))
+
+  bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
+    try {
+      if (!hasattr(source, "__array_interface__")) return false;
+      if (len(object(source.attr("shape"))) == 0) return false;  // a number
+      value.array = borrow(source);
+      return true;
+    } catch (...) {
+      PyErr_Clear();
+      return false;
+    }
+  }
+};
+
+/// A shape is an integer or a sequence of integers in Python; C++ returns it as a Size, a tuple.
 template <>
 struct type_caster<halfgrad::Shape> {
-  NB_TYPE_CASTER(halfgrad::Shape, io_name("int | collections.abc.Sequence[int]", "tuple[int, ...]"))
+  NB_TYPE_CASTER(halfgrad::Shape,
+                 io_name("int | collections.abc.Sequence[int]", "halfgrad.return_types.Size"))
 
   bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
     if (PyTuple_Check(source.ptr()) == 0 && PyList_Check(source.ptr()) == 0) {
@@ -70,7 +110,24 @@ struct type_caster<halfgrad::Shape> {
     for (int i = 0; tuple != nullptr && i < sizes.size(); ++i) {
       PyTuple_SetItem(tuple, i, PyLong_FromLongLong(sizes[i]));
     }
-    return tuple;
+    if (tuple == nullptr) return handle();
+    try {
+      PyObject* const size = PyObject_CallFunctionObjArgs(size_type(), tuple, nullptr);
+      Py_DECREF(tuple);
+      return size;
+    } catch (python_error& error) {  // Python is about to exit
+      error.restore();
+      Py_DECREF(tuple);
+      return handle();
+    }
+  }
+
+ private:
+  /// The class in Python. The reference lives as long as Python, so its exit need not drop it.
+  static PyObject* size_type() {
+    static PyObject* const type =
+        object(module_::import_("halfgrad.return_types").attr("Size")).release().ptr();
+    return type;
   }
 };
 
@@ -105,7 +162,7 @@ struct type_caster<std::vector<halfgrad::Tensor>> {
   }
 };
 
-/// A bool, an int, a float, or a NumPy scalar.
+/// A bool, an int, a float, a NumPy scalar, or a tensor without dimensions.
 template <>
 struct type_caster<halfgrad::Scalar> {
   using Value = halfgrad::Scalar;
@@ -123,7 +180,7 @@ struct type_caster<halfgrad::Scalar> {
   bool from_python(handle source, std::uint32_t flags, cleanup_list*) noexcept {
     if (read_number(source.ptr())) return true;
     if ((flags & static_cast<std::uint32_t>(cast_flags::convert)) == 0) return false;
-    return read_numpy_scalar(source);
+    return isinstance<halfgrad::Tensor>(source) ? read_tensor(source) : read_numpy_scalar(source);
   }
 
   static handle from_cpp(const Value& scalar, rv_policy, cleanup_list*) noexcept {
@@ -154,8 +211,27 @@ struct type_caster<halfgrad::Scalar> {
     return true;
   }
 
+  /// Refuses a tensor that needs a gradient, which would be lost.
+  bool read_tensor(handle source) noexcept {
+    try {
+      const auto tensor = cast<halfgrad::Tensor>(source);
+      if (tensor.dim() != 0 || tensor.requires_grad()) return false;
+      if (tensor.is_floating_point()) {
+        value = Value(tensor.item());
+      } else if (tensor.dtype() == halfgrad::DType::boolean) {
+        value = Value(tensor.item<bool>());
+      } else {
+        value = Value(tensor.item<std::int64_t>());
+      }
+      return true;
+    } catch (...) {
+      PyErr_Clear();
+      return false;
+    }
+  }
+
   bool read_numpy_scalar(handle source) noexcept {
-    if (isinstance<halfgrad::Tensor>(source) || !hasattr(source, "dtype")) return false;
+    if (!hasattr(source, "dtype")) return false;
     try {
       return len(object(source.attr("shape"))) == 0 &&
              read_number(object(source.attr("item")()).ptr());

@@ -8,22 +8,36 @@ namespace {
 
 /// PyTorch's argument, which is accepted: copies are ordered on the device's stream anyway.
 nb::arg_v non_blocking() { return nb::arg("non_blocking") = false; }
+nb::arg_v copy() { return nb::arg("copy") = false; }
+
+/// The result of a conversion; with `copy` it shares no memory with `self`.
+Tensor copied_if(bool copy, const Tensor& self, const Tensor& result) {
+  return copy && result.is_same(self) ? self.clone() : result;
+}
 
 void bind_to(OpBinder& ops) {
   ops.method(
-      "to", [](const Tensor& self, DType dtype, bool /*non_blocking*/) { return self.to(dtype); },
-      "dtype"_a, non_blocking(),
-      "Converts to a dtype, a device, or both; returns this tensor if it has them.");
-  ops.method(
       "to",
-      [](const Tensor& self, const Tensor& other, bool /*non_blocking*/) { return self.to(other); },
-      "other"_a, non_blocking());
-  ops.method(
-      "to",
-      [](const Tensor& self, Device device, std::optional<DType> dtype, bool /*non_blocking*/) {
-        return dtype ? self.to(device, *dtype) : self.to(device);
+      [](const Tensor& self, DType dtype, bool /*non_blocking*/, bool copy) {
+        return copied_if(copy, self, self.to(dtype));
       },
-      "device"_a, "dtype"_a = nb::none(), non_blocking());
+      "dtype"_a, non_blocking(), copy(),
+      "Converts to a dtype, a device, or both; returns this tensor if it has them, unless `copy`.");
+  ops.method(
+      "to",
+      [](const Tensor& self, const Tensor& other, bool /*non_blocking*/, bool copy) {
+        return copied_if(copy, self, self.to(other));
+      },
+      "other"_a, non_blocking(), copy());
+  ops.method(
+      "to",
+      [](const Tensor& self, std::optional<Device> device, std::optional<DType> dtype,
+         bool /*non_blocking*/, bool copy) {
+        Tensor result = dtype ? self.to(*dtype) : self;
+        if (device) result = dtype ? self.to(*device, *dtype) : self.to(*device);
+        return copied_if(copy, self, result);
+      },
+      "device"_a = nb::none(), "dtype"_a = nb::none(), non_blocking(), copy());
   ops.method(
       "type", [](const Tensor& self, DType dtype) { return self.to(dtype); }, "dtype"_a);
   ops.method(
@@ -42,22 +56,69 @@ void bind_to(OpBinder& ops) {
 
 void bind_assignments(OpBinder& ops) {
   ops.in_place(
-      "copy_", [](Tensor& self, const Tensor& source) -> Tensor& { return self.copy_(source); },
-      "src"_a, "Overwrites every element with `src`, broadcast and converted.");
+      "copy_",
+      [](Tensor& self, const Tensor& source, bool /*non_blocking*/) -> Tensor& {
+        return self.copy_(source);
+      },
+      "src"_a, non_blocking(), "Overwrites every element with `src`, broadcast and converted.");
+  ops.in_place(
+      "copy_",
+      [](Tensor& self, Scalar source, bool /*non_blocking*/) -> Tensor& {
+        return self.fill_(source);
+      },
+      "src"_a, non_blocking());
   ops.in_place(
       "fill_", [](Tensor& self, Scalar value) -> Tensor& { return self.fill_(value); }, "value"_a);
   ops.in_place("zero_", [](Tensor& self) -> Tensor& { return self.zero_(); });
+}
+
+void bind_draws(OpBinder& ops) {
   ops.in_place(
       "normal_",
-      [](Tensor& self, double mean, double std) -> Tensor& { return self.normal_(mean, std); },
-      "mean"_a = 0.0, "std"_a = 1.0, "Draws every element from a normal distribution.");
+      [](Tensor& self, double mean, double std, Generator* generator) -> Tensor& {
+        const DrawsFrom source(generator);
+        return self.normal_(mean, std);
+      },
+      "mean"_a = 0.0, "std"_a = 1.0, nb::kw_only(), generator_option(),
+      "Draws every element from a normal distribution.");
   ops.in_place(
       "uniform_",
-      [](Tensor& self, double low, double high) -> Tensor& { return self.uniform_(low, high); },
-      "low"_a = 0.0, "high"_a = 1.0, "Draws every element uniformly from [low, high).");
+      [](Tensor& self, double low, double high, Generator* generator) -> Tensor& {
+        const DrawsFrom source(generator);
+        return self.uniform_(low, high);
+      },
+      "low"_a = 0.0, "high"_a = 1.0, nb::kw_only(), generator_option(),
+      "Draws every element uniformly from [low, high).");
   ops.in_place(
-      "bernoulli_", [](Tensor& self, double p) -> Tensor& { return self.bernoulli_(p); },
-      "p"_a = 0.5, "Sets every element to 1 with probability p, else to 0.");
+      "bernoulli_",
+      [](Tensor& self, const Tensor& p, Generator* generator) -> Tensor& {
+        const DrawsFrom source(generator);
+        return self.copy_(rand(self.sizes(), {.device = self.device()}) < p);
+      },
+      "p"_a, nb::kw_only(), generator_option());
+  ops.in_place(
+      "bernoulli_",
+      [](Tensor& self, double p, Generator* generator) -> Tensor& {
+        const DrawsFrom source(generator);
+        return self.bernoulli_(p);
+      },
+      "p"_a = 0.5, nb::kw_only(), generator_option(),
+      "Sets every element to 1 with probability p, a number or a tensor of them, else to 0.");
+  ops.in_place(
+      "random_",
+      [](Tensor& self, std::int64_t low, std::int64_t high, Generator* generator) -> Tensor& {
+        const DrawsFrom source(generator);
+        return self.random_(low, high);
+      },
+      "low"_a, "high"_a, nb::kw_only(), generator_option(),
+      "Draws integers from [low, high); `random_(high)` from [0, high).");
+  ops.in_place(
+      "random_",
+      [](Tensor& self, std::optional<std::int64_t> high, Generator* generator) -> Tensor& {
+        const DrawsFrom source(generator);
+        return high ? self.random_(*high) : self.random_();
+      },
+      "high"_a = nb::none(), nb::kw_only(), generator_option());
 }
 
 template <class Make>
@@ -86,6 +147,16 @@ void bind_conversions(nb::module_& module, TensorClass& tensor) {
   OpBinder ops(module, tensor);
   bind_to(ops);
   bind_assignments(ops);
+  bind_draws(ops);
+  tensor.def(
+      "new_tensor",
+      [](const Tensor& self, nb::handle data, std::optional<DType> dtype,
+         std::optional<Device> device, bool requires_grad) {
+        return tensor_of(data, dtype.value_or(self.dtype()), device.value_or(self.device()))
+            .requires_grad_(requires_grad);
+      },
+      "data"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(),
+      "requires_grad"_a = false, "tensor(data) with this tensor's dtype and device.");
   ops.method(
       "new_full",
       [](const Tensor& self, const Shape& size, Scalar value, std::optional<DType> dtype,

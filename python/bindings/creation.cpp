@@ -28,6 +28,29 @@ void bind_sized(nb::module_& module, const char* name, Make make, const char* do
       "size"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
 }
 
+/// Binds a random function of a shape twice. `generator` is the source of its values.
+template <class Make>
+void bind_random_sized(nb::module_& module, const char* name, Make make, const char* doc) {
+  module.def(
+      name,
+      [make](const Shape& size, Generator* generator, OptionalDType dtype, OptionalDevice device,
+             bool requires_grad) {
+        const DrawsFrom source(generator);
+        return make(size, CreationOptions{dtype, device, requires_grad});
+      },
+      "size"_a, nb::kw_only(), generator_option(), "dtype"_a = nb::none(), "device"_a = nb::none(),
+      "requires_grad"_a = false, ReleaseGil(), doc);
+  module.def(
+      name,
+      [make](const nb::args& size, Generator* generator, OptionalDType dtype, OptionalDevice device,
+             bool requires_grad) {
+        const DrawsFrom source(generator);
+        return make(shape_of(size), CreationOptions{dtype, device, requires_grad});
+      },
+      "size"_a, generator_option(), "dtype"_a = nb::none(), "device"_a = nb::none(),
+      "requires_grad"_a = false);
+}
+
 /// Binds a function of given parameters, followed by dtype, device and requires_grad.
 template <class Make, class... Extra>
 void bind_with_options(nb::module_& module, const char* name, Make make, const Extra&... extra) {
@@ -52,9 +75,9 @@ void bind_sized_functions(nb::module_& module) {
   bind_sized(module, "empty", Sized(&empty), "Returns a tensor with arbitrary elements.");
   bind_sized(module, "zeros", Sized(&zeros), "Returns a tensor of zeros; float32 by default.");
   bind_sized(module, "ones", Sized(&ones), "Returns a tensor of ones; float32 by default.");
-  bind_sized(module, "rand", Sized(&rand), "Draws elements uniformly from [0, 1).");
-  bind_sized(module, "randn", Sized(&randn),
-             "Draws elements from the standard normal distribution.");
+  bind_random_sized(module, "rand", Sized(&rand), "Draws elements uniformly from [0, 1).");
+  bind_random_sized(module, "randn", Sized(&randn),
+                    "Draws elements from the standard normal distribution.");
   bind_like(module, "empty_like", Like(&empty_like), "empty() with the input's shape and dtype.");
   bind_like(module, "zeros_like", Like(&zeros_like), "zeros() with the input's shape and dtype.");
   bind_like(module, "ones_like", Like(&ones_like), "ones() with the input's shape and dtype.");
@@ -107,23 +130,31 @@ void bind_values(nb::module_& module) {
 }
 
 void bind_integers(nb::module_& module) {
-  bind_with_options(
-      module, "randint",
-      [](std::int64_t low, std::int64_t high, const Shape& size, OptionalDType dtype,
-         OptionalDevice device, bool grad) {
+  const auto bind = [&](const char* name, auto make, const auto&... extra) {
+    module.def(name, make, extra..., nb::kw_only(), generator_option(), "dtype"_a = nb::none(),
+               "device"_a = nb::none(), "requires_grad"_a = false, ReleaseGil());
+  };
+  bind(
+      "randint",
+      [](std::int64_t low, std::int64_t high, const Shape& size, Generator* generator,
+         OptionalDType dtype, OptionalDevice device, bool grad) {
+        const DrawsFrom source(generator);
         return randint(low, high, size, CreationOptions{dtype, device, grad});
       },
       "low"_a, "high"_a, "size"_a, "Draws integers from [low, high); int64 by default.");
-  bind_with_options(
-      module, "randint",
-      [](std::int64_t high, const Shape& size, OptionalDType dtype, OptionalDevice device,
-         bool grad) {
+  bind(
+      "randint",
+      [](std::int64_t high, const Shape& size, Generator* generator, OptionalDType dtype,
+         OptionalDevice device, bool grad) {
+        const DrawsFrom source(generator);
         return randint(high, size, CreationOptions{dtype, device, grad});
       },
       "high"_a, "size"_a);
-  bind_with_options(
-      module, "randperm",
-      [](std::int64_t n, OptionalDType dtype, OptionalDevice device, bool grad) {
+  bind(
+      "randperm",
+      [](std::int64_t n, Generator* generator, OptionalDType dtype, OptionalDevice device,
+         bool grad) {
+        const DrawsFrom source(generator);
         return randperm(n, CreationOptions{dtype, device, grad});
       },
       "n"_a, "0 ... n-1 in random order; int64 by default.");

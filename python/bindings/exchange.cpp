@@ -140,9 +140,15 @@ void bind_exchange(nb::module_& module, TensorClass& tensor) {
              return nb::make_tuple(self.is_cpu() ? 1 : 2,
                                    self.is_cpu() ? 0 : self.device().index());
            })
-      .def("numpy", &numpy_of,
-           "Returns a NumPy array that shares the memory. Raises TypeError for bfloat16 and for a\n"
-           "tensor on a GPU, RuntimeError for one that requires a gradient.")
+      .def(
+          "numpy",
+          [](const Tensor& self, bool force) {
+            return numpy_of(force ? self.detach().cpu() : self);
+          },
+          nb::kw_only(), "force"_a = false,
+          "Returns a NumPy array that shares the memory. Raises TypeError for bfloat16 and for a\n"
+          "tensor on a GPU, RuntimeError for one that requires a gradient; with force=True takes\n"
+          "detach().cpu().")
       .def(
           "__array__",
           [](const Tensor& self, nb::object dtype, std::optional<bool> copy) {
@@ -160,6 +166,9 @@ void bind_exchange(nb::module_& module, TensorClass& tensor) {
       "x"_a, nb::kw_only(), "copy"_a = nb::none(),
       "Shares the memory of an array of NumPy, PyTorch, JAX, CuPy, ... that has __dlpack__.\n"
       "With copy=True copies the elements, which read-only memory needs.");
+  module.def(
+      "to_dlpack", [](const Tensor& tensor) { return legacy_capsule(tensor); }, "tensor"_a,
+      "Returns a DLPack capsule that shares the memory, for packages that take no tensors.");
   module.def(
       "from_numpy", [](nb::handle array) { return tensor_sharing(array, false); }, "ndarray"_a,
       "Returns a tensor that shares the array's memory.");

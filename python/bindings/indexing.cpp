@@ -101,9 +101,9 @@ void bind_indexing(TensorClass& tensor) {
       .def("__contains__", &contains, "value"_a)
       .def(
           "index_put_",
-          [](Tensor& self, const nb::tuple& indices, const Tensor& values,
+          [](Tensor& self, const nb::typed<nb::sequence, nb::any>& indices, const Tensor& values,
              bool accumulate) -> Tensor& {
-            const std::vector<TensorIndex> parts = indices_of(indices);
+            const std::vector<TensorIndex> parts = indices_of(nb::tuple(indices));
             const nb::gil_scoped_release release;
             return self.index_put_(parts, values, accumulate);
           },

@@ -2,7 +2,7 @@
 
 #include <halfgrad/core/fail.h>
 #include <halfgrad/optim/clip_grad.h>
-#include <halfgrad/python/bindings/bindings.h>
+#include <halfgrad/python/bindings/op_binder.h>
 
 /// nn.init and nn.utils.
 namespace halfgrad::python {
@@ -33,11 +33,12 @@ void bind_kaiming(nb::module_& init, const char* name, Kaiming function) {
   init.def(
       name,
       [function](const Tensor& tensor, double a, const std::string& mode,
-                 const std::string& nonlinearity) {
+                 const std::string& nonlinearity, Generator* generator) {
+        const DrawsFrom source(generator);
         return function(tensor, a, mode_of(mode), nonlinearity_of(nonlinearity));
       },
       "tensor"_a, "a"_a = 0.0, "mode"_a = "fan_in", "nonlinearity"_a = "leaky_relu",
-      "Draws with mean 0 and std gain / sqrt(fan) (He et al., 2015).");
+      generator_option(), "Draws with mean 0 and std gain / sqrt(fan) (He et al., 2015).");
 }
 
 void bind_utils(nb::module_& nn) {
@@ -84,8 +85,16 @@ void bind_utils(nb::module_& nn) {
 void bind_init(nb::module_& module) {
   nb::module_ nn = nb::borrow<nb::module_>(module.attr("nn"));
   nb::module_ init = nn.def_submodule("init", "Functions that fill a tensor in place.");
-  init.def("uniform_", &nn::init::uniform_, "tensor"_a, "a"_a = 0.0, "b"_a = 1.0);
-  init.def("normal_", &nn::init::normal_, "tensor"_a, "mean"_a = 0.0, "std"_a = 1.0);
+  const auto drawing = [](auto function) {
+    return [function](const Tensor& tensor, double a, double b, Generator* generator) {
+      const DrawsFrom source(generator);
+      return function(tensor, a, b);
+    };
+  };
+  init.def("uniform_", drawing(&nn::init::uniform_), "tensor"_a, "a"_a = 0.0, "b"_a = 1.0,
+           generator_option());
+  init.def("normal_", drawing(&nn::init::normal_), "tensor"_a, "mean"_a = 0.0, "std"_a = 1.0,
+           generator_option());
   init.def("constant_", &nn::init::constant_, "tensor"_a, "val"_a);
   const std::pair<const char*, Fill> fills[] = {
       {"zeros_", &nn::init::zeros_}, {"ones_", &nn::init::ones_}, {"eye_", &nn::init::eye_}};
@@ -94,7 +103,15 @@ void bind_init(nb::module_& module) {
       {"xavier_uniform_", &nn::init::xavier_uniform_},
       {"xavier_normal_", &nn::init::xavier_normal_},
       {"orthogonal_", &nn::init::orthogonal_}};
-  for (const auto& [name, fill] : by_gain) init.def(name, fill, "tensor"_a, "gain"_a = 1.0);
+  for (const auto& [name, fill] : by_gain) {
+    init.def(
+        name,
+        [fill = fill](const Tensor& tensor, double gain, Generator* generator) {
+          const DrawsFrom source(generator);
+          return fill(tensor, gain);
+        },
+        "tensor"_a, "gain"_a = 1.0, generator_option());
+  }
   bind_kaiming(init, "kaiming_uniform_", &nn::init::kaiming_uniform_);
   bind_kaiming(init, "kaiming_normal_", &nn::init::kaiming_normal_);
   init.def(

@@ -171,6 +171,8 @@ void bind_norms(nb::module_& nn) {
       "track_running_stats"_a = true, device_option(), dtype_option());
   bind_options(batch_norm, {"num_features", "eps", "momentum", "affine", "track_running_stats"});
   batch_norm.def("reset_parameters", &nn::BatchNorm1d::reset_parameters);
+  batch_norm.def("reset_running_stats", &nn::BatchNorm1d::reset_running_stats,
+                 "Sets running_mean to zeros, running_var to ones, the number of batches to 0.");
   bind_parameter(batch_norm, "weight", &nn::BatchNorm1d::weight);
   bind_parameter(batch_norm, "bias", &nn::BatchNorm1d::bias);
   bind_buffer(batch_norm, "running_mean", &nn::BatchNorm1d::running_mean);

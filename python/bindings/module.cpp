@@ -31,6 +31,7 @@ NB_MODULE(_halfgrad, module) {
       nanobind::is_weak_referenceable());
   python::bind_tensor(module, tensor);
   python::bind_exchange(module, tensor);
+  python::bind_random(module);
   python::bind_indexing(tensor);
   python::bind_operators(tensor);
   python::bind_creation(module, tensor);
@@ -42,9 +43,10 @@ NB_MODULE(_halfgrad, module) {
   python::bind_shapes(module, tensor);
   python::bind_products(module, tensor);
   python::bind_losses(module);
+  python::bind_composed_ops(module, tensor);
+  python::bind_python_ops(tensor);
   python::bind_autograd(module, tensor);
   python::bind_function(module);
-  python::bind_random(module);
   python::bind_module(module);
   python::bind_layers(module);
   python::bind_activations(module);

@@ -53,6 +53,20 @@ constexpr PythonMethod kAttributes[] = {
      "what it returns, if not None, replaces the output."},
 };
 
+constexpr PythonMethod kBackwardHooks[] = {
+    {"register_full_backward_hook", "register_full_backward_hook",
+     "def register_full_backward_hook(self, hook: collections.abc.Callable[..., typing.Any], "
+     "prepend: builtins.bool = False) -> typing.Any",
+     "Calls hook(module, grad_input, grad_output) with tuples of gradients when backward() has\n"
+     "computed those of the positional inputs. What it returns, if not None, replaces\n"
+     "grad_input. An input or output that is no tensor, or needs no gradient, has None."},
+    {"register_full_backward_pre_hook", "register_full_backward_pre_hook",
+     "def register_full_backward_pre_hook(self, hook: collections.abc.Callable[..., typing.Any], "
+     "prepend: builtins.bool = False) -> typing.Any",
+     "Calls hook(module, grad_output) before the module's backward; what it returns, if not None,\n"
+     "replaces grad_output."},
+};
+
 constexpr PythonMethod kLists[] = {
     {"parameters", "parameters",
      "def parameters(self, recurse: builtins.bool = True) -> "
@@ -85,6 +99,9 @@ constexpr PythonMethod kLists[] = {
      "Iterates over this module, under the name \"\", and all below it by dotted name."},
     {"get_submodule", "get_submodule", "def get_submodule(self, target: str) -> Module",
      "Returns the module of a dotted name. Raises AttributeError if there is none."},
+    {"set_submodule", "set_submodule",
+     "def set_submodule(self, target: str, module: Module) -> None",
+     "Replaces the module of a dotted name."},
     {"get_parameter", "get_parameter",
      "def get_parameter(self, target: str) -> halfgrad._halfgrad.Tensor", ""},
     {"get_buffer", "get_buffer", "def get_buffer(self, target: str) -> halfgrad._halfgrad.Tensor",
@@ -93,8 +110,8 @@ constexpr PythonMethod kLists[] = {
 
 constexpr PythonMethod kStates[] = {
     {"state_dict", "state_dict",
-     "def state_dict(self, *, prefix: str = '', keep_vars: builtins.bool = False) -> "
-     "dict[str, halfgrad._halfgrad.Tensor]",
+     "def state_dict(self, *, destination: dict[str, halfgrad._halfgrad.Tensor] | None = None, "
+     "prefix: str = '', keep_vars: builtins.bool = False) -> dict[str, halfgrad._halfgrad.Tensor]",
      "Returns parameters and persistent buffers by name, as detached tensors of the same memory\n"
      "(keep_vars: the parameters themselves). A tied weight is there under each of its names."},
     {"load_state_dict", "load_state_dict",
@@ -114,6 +131,7 @@ constexpr PythonMethod kStates[] = {
     {"to", "to", "def to(self, *args: typing.Any, **kwargs: typing.Any) -> Module",
      "Moves or converts parameters, buffers and gradients in place: to(device), to(dtype),\n"
      "to(device, dtype) or to(tensor). A dtype converts floating-point tensors only."},
+    {"type", "to", "def type(self, dst_type: halfgrad._halfgrad.dtype) -> Module", "to(dst_type)."},
     {"float", "to_float32", "def float(self) -> Module", "to(float32)."},
     {"double", "to_float64", "def double(self) -> Module", "to(float64)."},
     {"half", "to_float16", "def half(self) -> Module", "to(float16)."},
@@ -137,6 +155,7 @@ void bind(ModuleClass& module, const PythonMethod& method) {
 
 void bind_module_methods(ModuleClass& module) {
   for (const PythonMethod& method : kAttributes) bind(module, method);
+  for (const PythonMethod& method : kBackwardHooks) bind(module, method);
   for (const PythonMethod& method : kLists) bind(module, method);
   for (const PythonMethod& method : kStates) bind(module, method);
 }

@@ -59,7 +59,15 @@ void bind_registration(ModuleClass& module) {
 
 /// Modes return the module, as in PyTorch.
 void bind_modes(ModuleClass& module) {
-  module.def_prop_ro("training", &nn::Module::is_training)
+  module
+      .def_prop_rw(
+          "training", &nn::Module::is_training,
+          [](nb::handle_t<nn::Module> self, bool mode) {
+            const nb::module_ python = nb::module_::import_("halfgrad.nn.module");
+            python.attr("set_training")(self, mode);
+          },
+          "The mode. Assigning changes this module only; train() and eval() change those below, "
+          "too.")
       .def(
           "train",
           [](nn::Module& self, bool mode) -> nn::Module& {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include <halfgrad/core/random.h>
 #include <halfgrad/python/bindings/bindings.h>
 
 namespace halfgrad::python {
@@ -37,6 +39,20 @@ class OpBinder {
   nb::module_& module_;
   TensorClass& tensor_;
 };
+
+/// Makes random functions of this thread draw from a generator, or from the default one for null.
+class DrawsFrom {
+ public:
+  explicit DrawsFrom(Generator* generator) {
+    if (generator != nullptr) scope_.emplace(*generator);
+  }
+
+ private:
+  std::optional<detail::GeneratorScope> scope_;
+};
+
+/// The argument `generator`: None is the default generator.
+inline auto generator_option() { return nb::arg("generator").none() = nb::none(); }
 
 /// The shape in `f(2, 3)` and `f((2, 3))`. Raises TypeError for anything but integers.
 Shape shape_of(const nb::args& sizes);

@@ -3,6 +3,7 @@
 
 /// Python's operators. One that does not know its operand returns NotImplemented.
 namespace halfgrad::python {
+
 namespace {
 
 using OfTensors = Tensor (*)(const Tensor&, const Tensor&);
@@ -62,6 +63,14 @@ constexpr ReflectedOperator kReflected[] = {{"__radd__", &operator+ },
 void bind_operators(TensorClass& tensor) {
   for (const Operator& op : kOperators) {
     tensor.def(op.name, op.of_tensors, "other"_a, nb::is_operator(), ReleaseGil());
+    tensor.def(
+        op.name,
+        [function = op.of_tensors](const Tensor& self, const NumPyArray& other) {
+          const Tensor converted = tensor_of(other.array, std::nullopt, self.device());
+          const nb::gil_scoped_release release;
+          return function(self, converted);
+        },
+        "other"_a, nb::is_operator());
     if (op.of_scalar == nullptr) continue;
     tensor.def(op.name, op.of_scalar, "other"_a, nb::is_operator(), ReleaseGil());
   }

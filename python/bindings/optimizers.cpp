@@ -41,6 +41,24 @@ void bind_groups(nb::module_& optim) {
           },
           "option"_a, "value"_a)
       .def("keys", [](const GroupView& self) { return option_names(self.group()); })
+      .def(
+          "update",
+          [](const GroupView& self, const std::optional<nb::dict>& options,
+             const nb::kwargs& more) {
+            for (const nb::dict& source : {options.value_or(nb::dict()), nb::dict(more)}) {
+              for (const auto [name, value] : source) {
+                set_option(self.group(), nb::cast<std::string>(name), value);
+              }
+            }
+          },
+          "options"_a = nb::none(), "more"_a, "Sets several options.")
+      .def(
+          "setdefault",
+          [](const GroupView& self, const std::string& name, const nb::object& value) {
+            if (!has_option(self.group(), name)) set_option(self.group(), name, value);
+            return option_of(self.group(), name);
+          },
+          "option"_a, "default"_a, "Sets an option unless it is set, and returns it.")
       .def("values",
            [](const GroupView& self) {
              nb::list values;
@@ -94,6 +112,20 @@ void bind_states(nb::module_& optim) {
                               const Tensor& parameter) { return self.of(parameter).size() > 0; })
       .def("__len__", [](const StateView& self) { return self.parameters().size(); })
       .def("keys", &StateView::parameters)
+      .def("values",
+           [](const StateView& self) {
+             nb::list values;
+             for (const Tensor& parameter : self.parameters()) values.append(self.of(parameter));
+             return values;
+           })
+      .def("items",
+           [](const StateView& self) {
+             nb::list items;
+             for (const Tensor& parameter : self.parameters()) {
+               items.append(nb::make_tuple(parameter, self.of(parameter)));
+             }
+             return items;
+           })
       .def("__iter__", [](const StateView& self) { return nb::iter(nb::cast(self.parameters())); });
 }
 
@@ -130,17 +162,39 @@ void bind_state(OptimizerClass& optimizer) {
           "state_dict"_a);
 }
 
+/// The loss that a closure computes: a tensor, or a number.
+std::function<Tensor()> loss_of(const nb::callable& closure) {
+  return [object = PythonObject(closure)] {
+    const PythonLock lock;
+    const nb::object loss = object.get()();
+    if (nb::isinstance<Tensor>(loss)) return nb::cast<Tensor>(loss);
+    return loss.is_none() ? Tensor() : tensor_of(loss, std::nullopt, std::nullopt);
+  };
+}
+
+/// Calls hook(optimizer, args, kwargs) as PyTorch does, with empty arguments, or hook(optimizer)
+/// if it takes no more.
+auto step_hook(const nb::callable& hook) {
+  const nb::module_ hooks = nb::module_::import_("halfgrad.hooks");
+  const auto call = function_calling<void, Optimizer*>(
+      nb::borrow<nb::callable>(hooks.attr("of_optimizer")(hook)));
+  return [call](Optimizer& optimizer) { call(&optimizer); };
+}
+
 void bind_optimizer(nb::module_& optim) {
   OptimizerClass optimizer(optim, "Optimizer", nb::is_weak_referenceable(),
                            "Updates parameters in place from their gradients.");
   optimizer
       .def(
           "step",
-          [](Optimizer& self, const std::function<Tensor()>& closure) -> OptionalTensor {
-            const Tensor loss = self.step(closure);
+          [](Optimizer& self, const std::optional<nb::callable>& closure) {
+            const std::function<Tensor()> call =
+                closure ? loss_of(*closure) : std::function<Tensor()>();
+            const nb::gil_scoped_release release;
+            const Tensor loss = self.step(call);
             return loss.defined() ? OptionalTensor(loss) : std::nullopt;
           },
-          nb::arg("closure").none() = nb::none(), ReleaseGil(),
+          "closure"_a = nb::none(),
           "Makes one update. Calls `closure` first, if given, and returns its loss.")
       .def("zero_grad", &Optimizer::zero_grad, "set_to_none"_a = true, ReleaseGil(),
            "Drops the gradients, or overwrites them with zeros.")
@@ -149,18 +203,16 @@ void bind_optimizer(nb::module_& optim) {
       .def_prop_ro("name", &Optimizer::name)
       .def(
           "register_step_pre_hook",
-          [](Optimizer& self, const nb::typed<nb::callable, void(Optimizer&)>& hook) {
-            const auto call = function_calling<void, Optimizer*>(hook);
-            return self.register_step_pre_hook([call](Optimizer& optimizer) { call(&optimizer); });
+          [](Optimizer& self, const nb::callable& hook) {
+            return self.register_step_pre_hook(step_hook(hook));
           },
-          "hook"_a)
+          "hook"_a, "Calls hook(optimizer, args, kwargs), or hook(optimizer), before each step.")
       .def(
           "register_step_post_hook",
-          [](Optimizer& self, const nb::typed<nb::callable, void(Optimizer&)>& hook) {
-            const auto call = function_calling<void, Optimizer*>(hook);
-            return self.register_step_post_hook([call](Optimizer& optimizer) { call(&optimizer); });
+          [](Optimizer& self, const nb::callable& hook) {
+            return self.register_step_post_hook(step_hook(hook));
           },
-          "hook"_a)
+          "hook"_a, "Calls hook(optimizer, args, kwargs), or hook(optimizer), after each step.")
       .def("__repr__", [](const Optimizer& self) { return self.name() + "()"; });
   bind_state(optimizer);
 }
@@ -186,12 +238,12 @@ void bind_adam(nb::module_& optim, const char* name, double weight_decay, const 
       .def(
           "__init__",
           [](Adam* self, nb::handle params, double lr, std::pair<double, double> betas, double eps,
-             double decay, bool amsgrad, bool maximize, Ignored, Ignored) {
+             double decay, bool amsgrad, bool maximize, Ignored, Ignored, Ignored) {
             new (self) Adam(groups_of(params), Options{lr, betas, eps, decay, amsgrad, maximize});
           },
           "params"_a, "lr"_a = 1e-3, "betas"_a = std::pair(0.9, 0.999), "eps"_a = 1e-8,
           "weight_decay"_a = weight_decay, "amsgrad"_a = false, nb::kw_only(), "maximize"_a = false,
-          implementation("foreach"), implementation("fused"));
+          implementation("foreach"), implementation("fused"), implementation("capturable"));
 }
 
 }  // namespace

@@ -25,6 +25,8 @@ void bind_matrix_products(OpBinder& ops) {
   ops.both("mv", &mv, "vec"_a, "[n, k] @ [k].");
   ops.both("dot", &dot, "tensor"_a, "The sum of products of two vectors.");
   ops.both("outer", &outer, "vec2"_a, "All products of two vectors: [n, m].");
+  ops.both("cross", &cross, "other"_a, "dim"_a = nb::none(),
+           "The vector product along `dim`, of size 3; by default the first such dimension.");
   ops.both("addmm", &addmm, "mat1"_a, "mat2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1,
            "beta * input + alpha * mat1 @ mat2.");
   ops.both("baddbmm", &baddbmm, "batch1"_a, "batch2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1,

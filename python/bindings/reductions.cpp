@@ -1,4 +1,5 @@
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/python/bindings/op_binder.h>
 
 /// Reductions, sorting and running sums.
@@ -41,8 +42,6 @@ void bind_totals(OpBinder& ops) {
            "dim"_a, "keepdim"_a = false, nb::kw_only(), "dtype"_a = nb::none());
   ops.both("cumsum", &cumsum, "dim"_a, nb::kw_only(), "dtype"_a = nb::none(),
            "y_i = x_0 + x_1 + ... + x_i along `dim`.");
-  ops.method("sum_to_size", &sum_to_size, "size"_a,
-             "Sums the dimensions along which this tensor was broadcast from `size`.");
 }
 
 void bind_spread(OpBinder& ops) {
@@ -60,6 +59,12 @@ void bind_spread(OpBinder& ops) {
           return function(input, dims_of(input, dim), unbiased ? 1 : 0, keepdim);
         },
         "dim"_a = nb::none(), "unbiased"_a = true, "keepdim"_a = false);
+    ops.both(
+        name,
+        [function](const Tensor& input, bool unbiased) {
+          return function(input, dims_of(input, std::nullopt), unbiased ? 1 : 0, false);
+        },
+        "unbiased"_a);
   };
   bind("var", Spread(&var), "sum (x - mean)^2 / (n - correction) over `dim`.");
   bind("std", Spread(&std), "The square root of var().");
@@ -69,6 +74,13 @@ void bind_spread(OpBinder& ops) {
         return norm(input, p, dims_of(input, dim), keepdim);
       },
       "p"_a = 2, "dim"_a = nb::none(), "keepdim"_a = false, "(sum |x|^p)^(1/p) over `dim`.");
+  ops.both(
+      "norm",
+      [](const Tensor& input, const std::string& p, const Dim& dim, bool keepdim) {
+        if (p != "fro") detail::fail("norm", "expected a number or \"fro\", got \"{}\"", p);
+        return norm(input, 2, dims_of(input, dim), keepdim);
+      },
+      "p"_a, "dim"_a = nb::none(), "keepdim"_a = false);
   ops.both(
       "logsumexp",
       [](const Tensor& input, const Shape& dim, bool keepdim) {
@@ -120,6 +132,18 @@ void bind_tests(OpBinder& ops) {
   ops.both("all", Along(&all), "dim"_a, "keepdim"_a = false);
   ops.both("any", All(&any), "Whether some element is not 0, in total or along `dim`.");
   ops.both("any", Along(&any), "dim"_a, "keepdim"_a = false);
+  const auto over_dims = [&](const char* name, Along along) {
+    ops.both(
+        name,
+        [along](const Tensor& input, const Shape& dims, bool keepdim) {
+          Tensor result = input;
+          for (std::int64_t dim : dims) result = along(result, dim, /*keepdim=*/true);
+          return keepdim ? result : result.reshape(amax(input, dims).sizes());
+        },
+        "dim"_a, "keepdim"_a = false);
+  };
+  over_dims("all", &all);
+  over_dims("any", &any);
 }
 
 void bind_sorting(OpBinder& ops) {
@@ -144,8 +168,14 @@ void bind_sorting(OpBinder& ops) {
       },
       "k"_a, "dim"_a = -1, "largest"_a = true, "sorted"_a = true,
       "Returns a named tuple: the k largest (or smallest) values along `dim`, and indices.");
-  ops.both("multinomial", &multinomial, "num_samples"_a, "replacement"_a = false,
-           "Draws indices with probabilities in proportion to input, [n] or [rows, n].");
+  ops.both(
+      "multinomial",
+      [](const Tensor& input, std::int64_t count, bool replacement, Generator* generator) {
+        const DrawsFrom source(generator);
+        return multinomial(input, count, replacement);
+      },
+      "num_samples"_a, "replacement"_a = false, nb::kw_only(), generator_option(),
+      "Draws indices with probabilities in proportion to input, [n] or [rows, n].");
 }
 
 }  // namespace

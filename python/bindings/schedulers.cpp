@@ -43,6 +43,15 @@ LRSchedulerState state_of(const nb::dict& dict) {
   return state;
 }
 
+/// PyTorch's argument last_epoch. A schedule is resumed by load_state_dict().
+auto last_epoch() { return nb::arg("last_epoch") = -1; }
+void expect_start(std::int64_t last_epoch) {
+  if (last_epoch != -1) {
+    detail::fail("lr_scheduler", "expected last_epoch=-1, got {}; resume with load_state_dict()",
+                 last_epoch);
+  }
+}
+
 void bind_base(nb::module_& schedules) {
   nb::class_<LRScheduler>(
       schedules, "LRScheduler",
@@ -51,6 +60,7 @@ void bind_base(nb::module_& schedules) {
            "Begins the next epoch, unless a GradScaler skipped all optimizer steps since the last.")
       .def("get_last_lr", &LRScheduler::get_last_lr)
       .def_prop_ro("last_epoch", &LRScheduler::last_epoch)
+      .def_prop_ro("base_lrs", [](const LRScheduler& self) { return self.state_dict().base_lrs; })
       .def("count_skipped_steps", &LRScheduler::count_skipped_steps, "count"_a = true,
            "Makes every call of step() count, as in PyTorch.")
       .def("state_dict", [](const LRScheduler& self) { return dict_of(self.state_dict()); })
@@ -64,27 +74,32 @@ void bind_factors(nb::module_& schedules) {
   nb::class_<optim::StepLR, LRScheduler>(schedules, "StepLR", "lr *= gamma every step_size epochs.")
       .def(
           "__init__",
-          [](optim::StepLR* self, Optimizer& optimizer, std::int64_t step_size, double gamma) {
+          [](optim::StepLR* self, Optimizer& optimizer, std::int64_t step_size, double gamma,
+             std::int64_t last_epoch) {
+            expect_start(last_epoch);
             new (self) optim::StepLR(optimizer, {step_size, gamma});
           },
-          "optimizer"_a, "step_size"_a, "gamma"_a = 0.1, KeepsOptimizer());
+          "optimizer"_a, "step_size"_a, "gamma"_a = 0.1, last_epoch(), KeepsOptimizer());
   nb::class_<optim::MultiStepLR, LRScheduler>(schedules, "MultiStepLR",
                                               "lr *= gamma in each epoch of milestones.")
       .def(
           "__init__",
           [](optim::MultiStepLR* self, Optimizer& optimizer, std::vector<std::int64_t> milestones,
-             double gamma) {
+             double gamma, std::int64_t last_epoch) {
+            expect_start(last_epoch);
             new (self) optim::MultiStepLR(optimizer, {std::move(milestones), gamma});
           },
-          "optimizer"_a, "milestones"_a, "gamma"_a = 0.1, KeepsOptimizer());
+          "optimizer"_a, "milestones"_a, "gamma"_a = 0.1, last_epoch(), KeepsOptimizer());
   nb::class_<optim::ExponentialLR, LRScheduler>(schedules, "ExponentialLR",
                                                 "lr *= gamma in every epoch.")
       .def(
           "__init__",
-          [](optim::ExponentialLR* self, Optimizer& optimizer, double gamma) {
+          [](optim::ExponentialLR* self, Optimizer& optimizer, double gamma,
+             std::int64_t last_epoch) {
+            expect_start(last_epoch);
             new (self) optim::ExponentialLR(optimizer, {gamma});
           },
-          "optimizer"_a, "gamma"_a, KeepsOptimizer());
+          "optimizer"_a, "gamma"_a, last_epoch(), KeepsOptimizer());
 }
 
 void bind_ramps(nb::module_& schedules) {
@@ -93,28 +108,32 @@ void bind_ramps(nb::module_& schedules) {
       .def(
           "__init__",
           [](optim::CosineAnnealingLR* self, Optimizer& optimizer, std::int64_t epochs,
-             double eta_min) {
+             double eta_min, std::int64_t last_epoch) {
+            expect_start(last_epoch);
             new (self) optim::CosineAnnealingLR(optimizer, {epochs, eta_min});
           },
-          "optimizer"_a, "T_max"_a, "eta_min"_a = 0.0, KeepsOptimizer());
+          "optimizer"_a, "T_max"_a, "eta_min"_a = 0.0, last_epoch(), KeepsOptimizer());
   nb::class_<optim::LinearLR, LRScheduler>(schedules, "LinearLR",
                                            "base_lr times a factor that changes linearly.")
       .def(
           "__init__",
           [](optim::LinearLR* self, Optimizer& optimizer, double start, double end,
-             std::int64_t total) {
+             std::int64_t total, std::int64_t last_epoch) {
+            expect_start(last_epoch);
             new (self) optim::LinearLR(optimizer, {start, end, total});
           },
           "optimizer"_a, "start_factor"_a = 1.0 / 3, "end_factor"_a = 1.0, "total_iters"_a = 5,
-          KeepsOptimizer());
+          last_epoch(), KeepsOptimizer());
   nb::class_<optim::ConstantLR, LRScheduler>(schedules, "ConstantLR",
                                              "lr * factor for the first total_iters epochs.")
       .def(
           "__init__",
-          [](optim::ConstantLR* self, Optimizer& optimizer, double factor, std::int64_t total) {
+          [](optim::ConstantLR* self, Optimizer& optimizer, double factor, std::int64_t total,
+             std::int64_t last_epoch) {
+            expect_start(last_epoch);
             new (self) optim::ConstantLR(optimizer, {factor, total});
           },
-          "optimizer"_a, "factor"_a = 1.0 / 3, "total_iters"_a = 5, KeepsOptimizer());
+          "optimizer"_a, "factor"_a = 1.0 / 3, "total_iters"_a = 5, last_epoch(), KeepsOptimizer());
 }
 
 using OptionalInt = std::optional<std::int64_t>;
@@ -126,16 +145,31 @@ optim::AnnealStrategy strategy_of(const std::string& name) {
 }
 
 void bind_compositions(nb::module_& schedules) {
-  nb::class_<optim::LambdaLR, LRScheduler>(schedules, "LambdaLR",
-                                           "lr = base_lr * lr_lambda(epoch) for all groups.")
+  nb::class_<optim::LambdaLR, LRScheduler>(
+      schedules, "LambdaLR", "lr = base_lr * lr_lambda(epoch) for all groups, or one for each.")
       .def(
           "__init__",
           [](optim::LambdaLR* self, Optimizer& optimizer,
-             const nb::typed<nb::callable, double(std::int64_t)>& lr_lambda) {
+             const nb::typed<nb::callable, double(std::int64_t)>& lr_lambda,
+             std::int64_t last_epoch) {
+            expect_start(last_epoch);
             new (self)
                 optim::LambdaLR(optimizer, function_calling<double, std::int64_t>(lr_lambda));
           },
-          "optimizer"_a, "lr_lambda"_a, KeepsOptimizer());
+          "optimizer"_a, "lr_lambda"_a, last_epoch(), KeepsOptimizer())
+      .def(
+          "__init__",
+          [](optim::LambdaLR* self, Optimizer& optimizer,
+             const std::vector<nb::typed<nb::callable, double(std::int64_t)>>& lr_lambda,
+             std::int64_t last_epoch) {
+            expect_start(last_epoch);
+            std::vector<optim::LambdaLR::Function> functions;
+            for (const auto& function : lr_lambda) {
+              functions.push_back(function_calling<double, std::int64_t>(function));
+            }
+            new (self) optim::LambdaLR(optimizer, std::move(functions));
+          },
+          "optimizer"_a, "lr_lambda"_a, last_epoch(), KeepsOptimizer());
   nb::class_<optim::SequentialLR, LRScheduler>(schedules, "SequentialLR",
                                                "One scheduler after another.")
       .def(

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/python/bindings/op_binder.h>
@@ -8,7 +9,6 @@ namespace halfgrad::python {
 namespace {
 
 using OptionalInt = std::optional<std::int64_t>;
-using Tensors = std::vector<Tensor>;
 
 /// Binds a method of a shape twice: `x.view((2, 3))` and `x.view(2, 3)`.
 void bind_shaped(TensorClass& tensor, const char* name,
@@ -24,12 +24,20 @@ void bind_shaped(TensorClass& tensor, const char* name,
 }
 
 Tensor flipped(const Tensor& input, const Shape& dims) { return flip(input, dims); }
+Tensor summed(const Tensor& input, const Shape& size) { return sum_to_size(input, size); }
+Tensor tiled(const Tensor& input, const Shape& dims) {
+  Shape repeats = dims;
+  while (repeats.size() < input.dim()) repeats.insert(0, 1);
+  return repeat(input, repeats);
+}
 Tensor viewed(const Tensor& input, const Shape& size) { return input.view(size); }
 
 void bind_shapes_of(nb::module_& module, TensorClass& tensor) {
   module.def("reshape", &reshape, "input"_a, "shape"_a, ReleaseGil());
   module.def("permute", &permute, "input"_a, "dims"_a, ReleaseGil());
   module.def("flip", &flip, "input"_a, "dims"_a, ReleaseGil());
+  module.def("tile", &tiled, "input"_a, "dims"_a, ReleaseGil());
+  module.def("broadcast_to", &expand, "input"_a, "size"_a, ReleaseGil());
   bind_shaped(tensor, "reshape", &reshape, "shape",
               "A view if the strides allow it, else a copy. One size may be -1.");
   bind_shaped(tensor, "view", &viewed, "shape",
@@ -39,11 +47,20 @@ void bind_shapes_of(nb::module_& module, TensorClass& tensor) {
               "Repeats dimensions of size 1 without copying. A size of -1 keeps the old size.");
   bind_shaped(tensor, "repeat", &repeat, "repeats",
               "Repeats the tensor repeats[i] times along dimension i.");
+  bind_shaped(tensor, "tile", &tiled, "dims",
+              "repeat(dims), where missing leading dimensions of dims count as 1.");
+  bind_shaped(tensor, "broadcast_to", &expand, "size", "expand(size).");
+  bind_shaped(tensor, "sum_to_size", &summed, "size",
+              "Sums the dimensions along which this tensor was broadcast from `size`.");
   bind_shaped(tensor, "flip", &flipped, "dims", "Reverses the order along these dimensions.");
 }
 
 void bind_dims(OpBinder& ops) {
-  ops.both("transpose", &transpose, "dim0"_a, "dim1"_a, "A view with two dimensions exchanged.");
+  for (const char* const name : {"transpose", "swapaxes", "swapdims"}) {
+    ops.both(name, &transpose, "dim0"_a, "dim1"_a, "A view with two dimensions exchanged.");
+  }
+  ops.both(
+      "ravel", [](const Tensor& input) { return flatten(input); }, "flatten().");
   ops.both(
       "t", [](const Tensor& input) { return input.t(); }, "The transpose of a matrix.");
   ops.both(
@@ -51,7 +68,18 @@ void bind_dims(OpBinder& ops) {
       [](const Tensor& input, OptionalInt dim) {
         return dim ? squeeze(input, *dim) : squeeze(input);
       },
-      "dim"_a = nb::none(), "Removes dimension `dim`, or all, of size 1.");
+      "dim"_a = nb::none(), "Removes dimension `dim`, several of them, or all, of size 1.");
+  ops.both(
+      "squeeze",
+      [](const Tensor& input, const Shape& dims) {
+        std::vector<std::int64_t> sorted;
+        for (std::int64_t dim : dims) sorted.push_back(dim < 0 ? dim + input.dim() : dim);
+        std::ranges::sort(sorted, std::greater<>());
+        Tensor result = input;
+        for (std::int64_t dim : sorted) result = squeeze(result, dim);
+        return result;
+      },
+      "dim"_a);
   ops.both("unsqueeze", &unsqueeze, "dim"_a, "Inserts a dimension of size 1.");
   ops.both("flatten", &flatten, "start_dim"_a = 0, "end_dim"_a = -1,
            "Merges the dimensions from start_dim to end_dim into one.");
@@ -106,16 +134,31 @@ void bind_diagonals(OpBinder& ops) {
 }
 
 void bind_joins(OpBinder& ops) {
-  using Pieces = Tensors (*)(const Tensor&, std::int64_t, std::int64_t);
-  using Sizes = Tensors (*)(const Tensor&, const std::vector<std::int64_t>&, std::int64_t);
+  const auto pieces = [](const Tensor& input, std::int64_t size, std::int64_t dim) {
+    return TensorTuple{split(input, size, dim)};
+  };
+  const auto listed = [](const Tensor& input, const std::vector<std::int64_t>& sizes,
+                         std::int64_t dim) { return TensorTuple{split(input, sizes, dim)}; };
   ops.function("cat", &cat, "tensors"_a, "dim"_a = 0, "Joins tensors along a dimension.");
   ops.function("stack", &stack, "tensors"_a, "dim"_a = 0, "Joins tensors along a new dimension.");
-  ops.both("split", Pieces(&split), "split_size"_a, "dim"_a = 0,
-           "Pieces of split_size along `dim`, the last may be shorter, or of the listed sizes.");
-  ops.both("split", Sizes(&split), "split_size"_a, "dim"_a = 0);
-  ops.both("chunk", &chunk, "chunks"_a, "dim"_a = 0,
-           "Pieces of size(dim) / chunks, rounded up: there may be fewer than `chunks`.");
-  ops.both("unbind", &unbind, "dim"_a = 0, "The slices along `dim`.");
+  // The parameter has two names in PyTorch: split_size_or_sections of the function.
+  ops.function("split", pieces, "input"_a, "split_size_or_sections"_a, "dim"_a = 0,
+               "Pieces of this size along `dim`, the last may be shorter, or of the listed sizes.");
+  ops.function("split", listed, "input"_a, "split_size_or_sections"_a, "dim"_a = 0);
+  ops.method("split", pieces, "split_size"_a, "dim"_a = 0,
+             "Pieces of split_size along `dim`, the last may be shorter, or of the listed sizes.");
+  ops.method("split", listed, "split_size"_a, "dim"_a = 0);
+  ops.both(
+      "chunk",
+      [](const Tensor& input, std::int64_t chunks, std::int64_t dim) {
+        return TensorTuple{chunk(input, chunks, dim)};
+      },
+      "chunks"_a, "dim"_a = 0,
+      "Pieces of size(dim) / chunks, rounded up: there may be fewer than `chunks`.");
+  ops.both(
+      "unbind",
+      [](const Tensor& input, std::int64_t dim) { return TensorTuple{unbind(input, dim)}; },
+      "dim"_a = 0, "The slices along `dim`.");
 }
 
 }  // namespace

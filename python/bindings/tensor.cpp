@@ -1,6 +1,7 @@
 #include <cstring>
 #include <sstream>
 
+#include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
@@ -49,6 +50,9 @@ void bind_properties(TensorClass& tensor) {
       .def_prop_ro("nbytes", &Tensor::nbytes)
       .def_prop_ro(
           "T", [](const Tensor& self) { return self.t(); }, "The transpose of a matrix.")
+      .def_prop_ro(
+          "mT", [](const Tensor& self) { return self.transpose(-2, -1); },
+          "The transpose of each matrix: the last two dimensions exchanged.")
       .def_prop_rw(
           "requires_grad", &Tensor::requires_grad,
           [](const Tensor& self, bool value) { self.requires_grad_(value); },
@@ -83,7 +87,20 @@ void bind_queries(TensorClass& tensor) {
       .def("stride", &Tensor::stride, "dim"_a)
       .def("storage_offset", &Tensor::storage_offset)
       .def("dim", &Tensor::dim, "Returns the number of dimensions.")
+      .def("ndimension", &Tensor::dim)
       .def("numel", &Tensor::numel, "Returns the number of elements.")
+      .def("nelement", &Tensor::numel)
+      .def(
+          "get_device",
+          [](const Tensor& self) { return self.is_cuda() ? self.device().index() : -1; },
+          "Returns the index of the GPU, or -1.")
+      .def("is_signed",
+           [](const Tensor& self) { return self.dtype() != kBool && self.dtype() != kUInt8; })
+      .def("is_complex", [](const Tensor&) { return false; })
+      .def(
+          "is_same_size",
+          [](const Tensor& self, const Tensor& other) { return self.sizes() == other.sizes(); },
+          "other"_a, "Whether both have one shape.")
       .def("element_size", &Tensor::element_size)
       .def("is_contiguous", &Tensor::is_contiguous)
       .def("is_floating_point", &Tensor::is_floating_point)
@@ -118,6 +135,8 @@ void bind_elements(TensorClass& tensor) {
              if (self.dim() == 0) throw nb::type_error("len() of a 0-dimensional tensor");
              return self.size(0);
            })
+      .def("__reversed__",
+           [](const Tensor& self) { return self.dim() == 0 ? self : flip(self, {0}); })
       .def("__hash__", [](const Tensor& self) {
         return static_cast<Py_ssize_t>(std::hash<const void*>()(self.impl().get()) >> 1);
       });
@@ -174,14 +193,21 @@ void bind_graph(TensorClass& tensor) {
       .def(
           "backward",
           [](const Tensor& self, const OptionalTensor& gradient, std::optional<bool> retain_graph,
-             bool create_graph) {
-            self.backward(or_undefined(gradient), retain_graph.value_or(create_graph),
-                          create_graph);
+             bool create_graph, const std::optional<std::vector<Tensor>>& inputs) {
+            if (!inputs) {
+              self.backward(or_undefined(gradient), retain_graph.value_or(create_graph),
+                            create_graph);
+              return;
+            }
+            if (inputs->empty()) detail::fail("backward", "expected some inputs, got {}", "none");
+            autograd::backward({self}, {or_undefined(gradient)}, retain_graph, create_graph,
+                               *inputs);
           },
           "gradient"_a = nb::none(), "retain_graph"_a = nb::none(), "create_graph"_a = false,
-          ReleaseGil(),
+          "inputs"_a = nb::none(), ReleaseGil(),
           "Adds the gradient of this tensor with respect to every leaf that requires one to its\n"
-          "grad. The tensor has one element, or `gradient` has its shape.")
+          "grad, or to that of `inputs` only. The tensor has one element, or `gradient` has its\n"
+          "shape.")
       .def(
           "register_hook",
           [](const Tensor& self, const nb::typed<nb::callable, OptionalTensor(Tensor)>& hook) {

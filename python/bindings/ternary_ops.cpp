@@ -23,8 +23,8 @@ void bind_where(OpBinder& ops) {
       },
       "condition"_a, "input"_a, "other"_a);
   ops.function(
-      "where", [](const Tensor& condition) { return nonzero(condition).unbind(1); }, "condition"_a,
-      "The indices of elements that are not 0, a vector for each dimension.");
+      "where", [](const Tensor& condition) { return TensorTuple{nonzero(condition).unbind(1)}; },
+      "condition"_a, "The indices of elements that are not 0, a vector for each dimension.");
   ops.method(
       "where",
       [](const Tensor& self, const Tensor& condition, const Tensor& other) {
@@ -64,6 +64,12 @@ void bind_combinations(OpBinder& ops) {
         return self.lerp_(end, weight);
       },
       "end"_a, "weight"_a);
+  ops.in_place(
+      "lerp_",
+      [](Tensor& self, const Tensor& end, const Tensor& weight) -> Tensor& {
+        return self.lerp_(end, weight);
+      },
+      "end"_a, "weight"_a);
 }
 
 void bind_limits(OpBinder& ops) {
@@ -73,24 +79,34 @@ void bind_limits(OpBinder& ops) {
   ops.both("clamp_min", TensorLimit(&clamp_min), "min"_a);
   ops.both("clamp_max", Limit(&clamp_max), "max"_a, "The smaller of the element and max.");
   ops.both("clamp_max", TensorLimit(&clamp_max), "max"_a);
-  ops.both(
-      "clamp",
-      [](const Tensor& input, OptionalScalar min, OptionalScalar max) {
-        return clamp(input, min, max);
-      },
-      "min"_a = nb::none(), "max"_a = nb::none(), "Limits elements to [min, max].");
-  ops.both(
-      "clamp",
-      [](const Tensor& input, const OptionalTensor& min, const OptionalTensor& max) {
-        return clamp(input, or_undefined(min), or_undefined(max));
-      },
-      "min"_a = nb::none(), "max"_a = nb::none());
-  ops.in_place(
-      "clamp_",
-      [](Tensor& self, OptionalScalar min, OptionalScalar max) -> Tensor& {
-        return self.clamp_(min, max);
-      },
-      "min"_a = nb::none(), "max"_a = nb::none());
+  for (const char* const name : {"clamp", "clip"}) {
+    ops.both(
+        name,
+        [](const Tensor& input, OptionalScalar min, OptionalScalar max) {
+          return clamp(input, min, max);
+        },
+        "min"_a = nb::none(), "max"_a = nb::none(), "Limits elements to [min, max].");
+    ops.both(
+        name,
+        [](const Tensor& input, const OptionalTensor& min, const OptionalTensor& max) {
+          return clamp(input, or_undefined(min), or_undefined(max));
+        },
+        "min"_a = nb::none(), "max"_a = nb::none());
+  }
+  for (const char* const name : {"clamp_", "clip_"}) {
+    ops.in_place(
+        name,
+        [](Tensor& self, OptionalScalar min, OptionalScalar max) -> Tensor& {
+          return self.clamp_(min, max);
+        },
+        "min"_a = nb::none(), "max"_a = nb::none());
+    ops.in_place(
+        name,
+        [](Tensor& self, const OptionalTensor& min, const OptionalTensor& max) -> Tensor& {
+          return self.clamp_(or_undefined(min), or_undefined(max));
+        },
+        "min"_a = nb::none(), "max"_a = nb::none());
+  }
 }
 
 }  // namespace

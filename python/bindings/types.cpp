@@ -1,5 +1,6 @@
 #include <halfgrad/core/device.h>
 #include <halfgrad/core/dtype.h>
+#include <halfgrad/core/gemm.h>
 #include <halfgrad/core/thread_pool.h>
 #include <halfgrad/python/bindings/bindings.h>
 
@@ -17,6 +18,8 @@ void bind_dtype(nb::module_& module) {
       .def("__str__", [](DType type) { return "halfgrad." + std::string(name(type)); })
       .def_prop_ro("itemsize", &item_size, "Bytes per element.")
       .def_prop_ro("is_floating_point", &halfgrad::is_floating_point)
+      .def_prop_ro("is_complex", [](DType) { return false; })
+      .def_prop_ro("is_signed", [](DType type) { return type != kBool && type != kUInt8; })
       .def_prop_ro("roundoff", &roundoff,
                    "Largest relative error of one rounding; 0 for integers.");
   for (const DType type : kAllDTypes) module.attr(attribute(type).c_str()) = nb::cast(type);
@@ -34,7 +37,7 @@ void bind_device(nb::module_& module) {
           [](Device* self, std::string_view type, int index) {
             new (self) Device(Device(type).type(), index);
           },
-          "type"_a, "index"_a)
+          "type"_a, "index"_a = 0)
       .def_prop_ro("type", [](Device device) { return device.is_cpu() ? "cpu" : "cuda"; })
       .def_prop_ro("index", &Device::index)
       .def("__str__", &Device::str)
@@ -42,13 +45,21 @@ void bind_device(nb::module_& module) {
            [](nb::handle_t<Device> self) {
              return nb::make_tuple(self.type(), nb::make_tuple(nb::str(self)));
            })
-      .def("__repr__", [](Device device) { return "device('" + device.str() + "')"; })
+      .def("__repr__",
+           [](Device device) {
+             if (device.is_cpu() && device.index() == 0) return std::string("device(type='cpu')");
+             return "device(type='" + std::string(device.is_cpu() ? "cpu" : "cuda") +
+                    "', index=" + std::to_string(device.index()) + ")";
+           })
       .def("__hash__", [](Device device) { return std::hash<Device>()(device); })
       .def(
           "__eq__", [](Device a, Device b) { return a == b; }, nb::is_operator());
   nb::module_ cuda = module.def_submodule("cuda", "GPUs: whether this machine has one.");
   cuda.def("is_available", &cuda::is_available);
   cuda.def("device_count", &cuda::device_count);
+  cuda.def("set_allow_tf32", &backends::cuda::matmul::set_allow_tf32, "allow"_a,
+           "Whether products of float32 on a GPU may round their operands to TF32.");
+  cuda.def("allow_tf32", &backends::cuda::matmul::allow_tf32);
   cuda.def("why_unavailable", &cuda::why_unavailable,
            "Returns the reason why is_available() is False; empty if it is True.");
 }

@@ -1,4 +1,9 @@
+#include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <variant>
+
+#include <nanobind/stl/variant.h>
 
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/python/bindings/op_binder.h>
@@ -21,7 +26,10 @@ struct UnaryOp {
 
 constexpr UnaryOp kUnaryOps[] = {
     {"neg", "neg_", &neg, &Methods::neg_, "-x"},
+    {"negative", "negative_", &neg, &Methods::neg_, "-x"},
     {"abs", "abs_", &abs, &Methods::abs_, "The absolute value."},
+    {"absolute", "absolute_", &abs, &Methods::abs_, "The absolute value."},
+    {"fix", "fix_", &trunc, &Methods::trunc_, "trunc()."},
     {"exp", "exp_", &exp, &Methods::exp_, "e^x. Runs in float32 under autocast."},
     {"exp2", "exp2_", &exp2, &Methods::exp2_, "2^x."},
     {"expm1", "expm1_", &expm1, &Methods::expm1_, "e^x - 1, exact near 0."},
@@ -62,7 +70,6 @@ constexpr Predicate kPredicates[] = {
     {"logical_not", &logical_not, "True where x is 0."},
     {"clone", &clone, "Returns a copy, through which gradients flow."},
     {"contiguous", &contiguous, "Returns this tensor if it is row-major, else a row-major copy."},
-    {"nonzero", &nonzero, "The indices of elements that are not 0: int64 [count, dim()]."},
 };
 
 void bind_activations(OpBinder& ops) {
@@ -80,6 +87,30 @@ void bind_activations(OpBinder& ops) {
                "x - lambd for x > lambd, x + lambd for x < -lambd, else 0.");
 }
 
+/// round() to a number of decimals, by a multiplication and a division as in PyTorch.
+void bind_decimals(OpBinder& ops) {
+  ops.both(
+      "round",
+      [](const Tensor& input, int decimals) {
+        const double factor = std::pow(10.0, std::abs(decimals));
+        return decimals < 0 ? round(input / factor) * factor : round(input * factor) / factor;
+      },
+      nb::kw_only(), "decimals"_a);
+}
+
+/// With as_tuple=True a vector of indices for each dimension, which index a tensor.
+void bind_nonzero(OpBinder& ops) {
+  ops.both("nonzero", &nonzero, "The indices of elements that are not 0: int64 [count, dim()].");
+  ops.both(
+      "nonzero",
+      [](const Tensor& input, bool as_tuple) -> std::variant<Tensor, TensorTuple> {
+        const Tensor indices = nonzero(input);
+        if (!as_tuple) return indices;
+        return TensorTuple{indices.unbind(1)};
+      },
+      nb::kw_only(), "as_tuple"_a);
+}
+
 }  // namespace
 
 void bind_unary_ops(nb::module_& module, TensorClass& tensor) {
@@ -91,6 +122,8 @@ void bind_unary_ops(nb::module_& module, TensorClass& tensor) {
   }
   for (const Predicate& op : kPredicates) ops.both(op.name, op.function, op.doc);
   bind_activations(ops);
+  bind_decimals(ops);
+  bind_nonzero(ops);
   tensor.def("__neg__", Function(&neg), ReleaseGil())
       .def("__pos__", [](const Tensor& self) { return self; })
       .def("__abs__", Function(&abs), ReleaseGil())

@@ -7,15 +7,23 @@
 
 import math
 
-from . import (amp, autograd, cuda, data, inspector, io, nn, optim, reference, return_types,
-               tracing, utils)
+from . import (amp, autograd, backends, cuda, data, inspector, io, linalg, nn, optim, random,
+               reference, return_types, testing, tracing, utils)
 from ._halfgrad import *  # noqa: F401,F403: every op and class of the C++ library
 from ._halfgrad import bool_, float16, float32, float64, int16, int32, int64
-from .amp import autocast, get_autocast_dtype, is_autocast_enabled
-from .autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
-from .extras import (as_tensor, bernoulli, finfo, get_rng_state, iinfo, is_floating_point,
-                     is_tensor, meshgrid, normal, numel, set_rng_state)
+from .amp import (GradScaler, autocast, clear_autocast_cache, get_autocast_dtype,
+                  is_autocast_enabled)
+from .autograd import (enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled,
+                       no_grad, set_grad_enabled)
+from .composed import *  # noqa: F401,F403
+from .extras import (as_tensor, asarray, bernoulli, detach, finfo, get_default_dtype, iinfo,
+                     is_complex, is_floating_point, is_nonzero, is_same_size, is_tensor, meshgrid,
+                     normal, numel, randint_like, result_type, scalar_tensor)
+from .precision import (are_deterministic_algorithms_enabled, get_float32_matmul_precision,
+                        set_float32_matmul_precision, use_deterministic_algorithms)
+from .random import get_rng_state, initial_seed, seed, set_rng_state
 from .report import RunReport
+from .return_types import Size
 from .serialization import load, save
 
 __version__ = "0.1.0"
@@ -24,8 +32,8 @@ inf, nan, pi, e = math.inf, math.nan, math.pi, math.e
 half, float, double = float16, float32, float64
 short, int, long = int16, int32, int64
 bool = bool_
-absolute, clip, concat, concatenate, negative = abs, clamp, cat, cat, neg  # noqa: F405
-subtract, multiply, divide, true_divide = sub, mul, div, div  # noqa: F405
+concat, concatenate, newaxis = cat, cat, None  # noqa: F405
+ger, trapz = outer, trapezoid  # noqa: F405
 
 from .checking import (  # noqa: E402
     Case, DistributionReport, KernelReport, cases, check, check_dropout, check_sampling, kernel_test, write_junit)

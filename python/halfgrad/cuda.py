@@ -2,15 +2,27 @@
 
 from typing import Any, Optional
 
+from . import _cuda_amp as amp
 from ._halfgrad import cuda as _cpp
+from ._halfgrad import manual_seed as _seed
 from ._halfgrad.cuda import (CUDAGraph, Event, Stream, current_stream, default_stream, device_count,
                              is_available, synchronize, why_unavailable)
 from .regions import Region
 
 __all__ = [
-    "CUDAGraph", "Event", "Stream", "StreamContext", "current_stream", "default_stream",
-    "device_count", "graph", "is_available", "stream", "synchronize", "why_unavailable",
+    "CUDAGraph", "Event", "Stream", "StreamContext", "amp", "current_stream", "default_stream",
+    "device_count", "graph", "is_available", "manual_seed", "manual_seed_all", "stream",
+    "synchronize", "why_unavailable",
 ]
+
+
+def manual_seed(seed: int) -> None:
+    """Seeds the default generator, which serves all devices, if there is a GPU."""
+    if is_available():
+        _seed(seed)
+
+
+manual_seed_all = manual_seed
 
 
 class StreamContext(Region):

@@ -3,7 +3,7 @@
 from typing import Any, Optional, Union
 
 from . import _halfgrad
-from ._halfgrad import Tensor, dtype
+from ._halfgrad import Generator, Tensor, dtype
 
 _BFLOAT16 = {"bits": 16, "eps": 2.0 ** -7, "max": (2 - 2.0 ** -7) * 2.0 ** 127,
              "tiny": 2.0 ** -126, "resolution": 0.01}
@@ -28,6 +28,11 @@ class finfo:
         self.resolution = float(limits["resolution"])
         self.min = -self.max
 
+    def __repr__(self) -> str:
+        return (f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, "
+                f"eps={self.eps:g}, smallest_normal={self.tiny:g}, tiny={self.tiny:g}, "
+                f"dtype={self.dtype})")
+
 
 class iinfo:
     """Limits of an integer dtype: bits, max and min."""
@@ -40,6 +45,9 @@ class iinfo:
         info = np.iinfo(type.name)
         self.dtype, self.bits = type.name, info.bits
         self.max, self.min = int(info.max), int(info.min)
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
 
 
 def as_tensor(data: Any, dtype: Optional[dtype] = None,
@@ -71,15 +79,90 @@ def numel(input: Tensor) -> int:
     return input.numel()
 
 
-def bernoulli(input: Tensor) -> Tensor:
-    """1 with the probability of each element, else 0."""
-    return (_halfgrad.rand_like(input) < input).to(input.dtype)
+def asarray(obj: Any, *, dtype: Optional[dtype] = None,
+            device: Union[str, _halfgrad.device, None] = None, copy: Optional[bool] = None,
+            requires_grad: bool = False) -> Tensor:
+    """as_tensor(), or with copy=True a new tensor."""
+    result = as_tensor(obj, dtype, device)
+    if copy:
+        result = result.detach().clone()
+    return result.requires_grad_() if requires_grad else result
 
 
-def normal(mean: float, std: float, size: Any, *, dtype: Optional[dtype] = None,
-           device: Union[str, _halfgrad.device, None] = None) -> Tensor:
-    """Draws elements from a normal distribution."""
-    return _halfgrad.empty(size, dtype=dtype, device=device).normal_(mean, std)
+def detach(input: Tensor) -> Tensor:
+    """A tensor of the same memory outside the graph."""
+    return input.detach()
+
+
+def scalar_tensor(s: Union[bool, int, float], *, dtype: Optional[dtype] = None,
+                  device: Union[str, _halfgrad.device, None] = None) -> Tensor:
+    """The number as a tensor without dimensions; float32 by default."""
+    return _halfgrad.tensor(s, dtype=dtype or _halfgrad.float32, device=device)
+
+
+def randint_like(input: Tensor, low: int, high: Optional[int] = None, *,
+                 dtype: Optional[dtype] = None) -> Tensor:
+    """Integers from [low, high), or from [0, low), in the shape and dtype of the input."""
+    first, end = (0, low) if high is None else (low, high)
+    return _halfgrad.empty_like(input.detach(), dtype=dtype).random_(first, end)
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Whether both have one shape."""
+    return input.is_same_size(other)
+
+
+def is_complex(input: Tensor) -> bool:
+    """False: there are no complex numbers."""
+    return input.is_complex()
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """Whether the only element is not 0."""
+    return bool(input)
+
+
+def get_default_dtype() -> dtype:
+    """The dtype of new tensors of floating-point numbers: float32."""
+    return dtype.float32
+
+
+def result_type(tensor1: Union[Tensor, bool, int, float],
+                tensor2: Union[Tensor, bool, int, float]) -> dtype:
+    """The dtype of the sum of the two, of which one is a tensor."""
+    def without_elements(operand: Any) -> Any:
+        has_dims = isinstance(operand, Tensor) and operand.ndim > 0
+        return operand.detach().flatten()[:0] if has_dims else operand
+
+    if not isinstance(tensor1, Tensor) and not isinstance(tensor2, Tensor):
+        raise TypeError("result_type: expected a tensor, got two numbers")
+    total: Tensor = without_elements(tensor1) + without_elements(tensor2)
+    return total.dtype
+
+
+def bernoulli(input: Tensor, p: Optional[float] = None, *,
+              generator: Optional[Generator] = None) -> Tensor:
+    """1 with the probability of each element, or p, else 0."""
+    result = _halfgrad.empty_like(input.detach())
+    return result.bernoulli_(input.detach() if p is None else p, generator=generator)
+
+
+def normal(mean: Union[float, Tensor], std: Union[float, Tensor] = 1.0, size: Any = None, *,
+           generator: Optional[Generator] = None, dtype: Optional[dtype] = None,
+           device: Union[str, _halfgrad.device, None] = None,
+           requires_grad: bool = False) -> Tensor:
+    """Draws elements from normal distributions: of one mean and std, with a size, or with a mean or
+    a std for each element."""
+    if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
+        if size is None:
+            raise TypeError("normal: expected a size for a mean and a std that are numbers")
+        made = _halfgrad.empty(size, dtype=dtype, device=device)
+        return made.normal_(mean, std, generator=generator).requires_grad_(requires_grad)
+    if size is not None:
+        raise TypeError("normal: expected no size for a tensor of means or stds")
+    total: Any = mean + std
+    standard = _halfgrad.empty_like(total.detach()).normal_(generator=generator)
+    return (standard * std + mean).detach()
 
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
@@ -99,19 +182,3 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     if indexing == "xy" and len(grids) > 1:
         grids = [grid.transpose(0, 1) for grid in grids]
     return tuple(grids)
-
-
-def get_rng_state() -> Tensor:
-    """The state of the default generator: 16 bytes, uint8."""
-    seed, stream = _halfgrad.default_generator().get_state()
-    data = int(seed).to_bytes(8, "little") + int(stream).to_bytes(8, "little")
-    return Tensor._from_bytes(data, (16,), dtype.uint8)
-
-
-def set_rng_state(new_state: Tensor) -> None:
-    """Sets what get_rng_state() returned. Raises ValueError for a tensor of another size."""
-    data = new_state._to_bytes()
-    if len(data) != 16:
-        raise ValueError(f"set_rng_state: expected 16 bytes, got {len(data)}")
-    _halfgrad.default_generator().set_state(
-        (int.from_bytes(data[:8], "little"), int.from_bytes(data[8:], "little")))

@@ -1,5 +1,6 @@
 """Hooks that Python calls, in the order of their registration."""
 
+import inspect
 from typing import Any, Callable, Generic, TypeVar
 
 Hook = TypeVar("Hook")
@@ -41,3 +42,15 @@ class Hooks(Generic[Hook]):
 
     def __len__(self) -> int:
         return len(self._hooks)
+
+
+def of_optimizer(hook: Callable[..., Any]) -> Callable[[Any], Any]:
+    """The hook of an optimizer as a function of the optimizer alone. PyTorch's form has the
+    arguments of step(), too: hook(optimizer, args, kwargs)."""
+    try:
+        inspect.signature(hook).bind(None, (), {})
+    except TypeError:
+        return hook
+    except ValueError:  # a function without a signature
+        pass
+    return lambda optimizer: hook(optimizer, (), {})

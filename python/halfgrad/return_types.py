@@ -1,8 +1,20 @@
-"""The named tuples that max(), min(), sort() and topk() return."""
+"""The types of results: named tuples of max(), min(), sort() and topk(), and the shape."""
 
+import math
 from typing import NamedTuple
 
 from ._halfgrad import Tensor
+
+
+class Size(tuple[int, ...]):
+    """A shape: a tuple of the sizes of the dimensions."""
+
+    def numel(self) -> int:
+        """The number of elements of a tensor of this shape."""
+        return math.prod(self)
+
+    def __repr__(self) -> str:
+        return f"halfgrad.Size({list(self)})"
 
 
 class ValuesIndices(NamedTuple):

@@ -32,7 +32,7 @@ def rebuild_parameter(cls: type[Tensor], data: Tensor, requires_grad: bool) -> T
 def reduce_tensor(self: Tensor, protocol: Any) -> Any:
     if type(self) is not Tensor:
         return rebuild_parameter, (type(self), Tensor(self).detach(), self.requires_grad)
-    return rebuild_tensor, (self._to_bytes(), self.shape, self.dtype, str(self.device),
+    return rebuild_tensor, (self._to_bytes(), tuple(self.shape), self.dtype, str(self.device),
                             self.requires_grad)
 
 
@@ -75,7 +75,7 @@ def save(obj: object, f: Union[Path, IO[bytes]]) -> None:
 _SAFE = {
     (collections.__name__, "OrderedDict"), (collections.__name__, "defaultdict"),
     (rebuild_tensor.__module__, "rebuild_tensor"), (rebuild_tensor.__module__, "rebuild_parameter"),
-    ("halfgrad._halfgrad", "dtype"), ("halfgrad._halfgrad", "device"),
+    ("halfgrad.return_types", "Size"), ("halfgrad._halfgrad", "dtype"), ("halfgrad._halfgrad", "device"),
     ("halfgrad.nn.registration", "Parameter"), ("halfgrad.nn.registration", "Buffer"),
     *((builtins.__name__, name) for name in ("set", "frozenset", "complex", "slice", "bytearray")),
 }

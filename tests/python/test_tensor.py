@@ -89,7 +89,7 @@ def test_repr_is_what_cpp_prints():
     x = hg.tensor([[1, 2.5], [3, 4]], dtype=hg.float16, requires_grad=True)
     assert repr(x * 1) == "[[1.0000, 2.5000],\n [3.0000, 4.0000]] (dtype=float16, grad_fn=<mul>)"
     assert repr(hg.float16) == "halfgrad.float16"
-    assert repr(hg.device("cpu")) == "device('cpu')"
+    assert repr(hg.device("cpu")) == "device(type='cpu')"
 
 
 def test_conversions():

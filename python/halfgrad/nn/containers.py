@@ -69,6 +69,10 @@ class _List(_Entries, Generic[Value]):
     def __iadd__(self, values: Iterable[Value]) -> Any:
         return self.extend(values)
 
+    def __add__(self, values: Iterable[Value]) -> Any:
+        made: Any = type(self)
+        return made(list(self)).extend(values)
+
     def _entry(self, value: Any) -> Any:
         return value
 
@@ -111,7 +115,7 @@ def _pair(linear: Module, relu: Module, x: Any) -> Optional[Tensor]:
     """Returns the output of a plain Linear and a plain ReLU together, if nobody can tell."""
     if type(linear) is not Linear or type(relu) is not ReLU or not isinstance(x, Tensor):
         return None
-    own = {"forward", "_hooks", "_pre_hooks"}
+    own = {"forward", "_hooks", "_pre_hooks", "_backward_hooks", "_backward_pre_hooks"}
     if own & linear.__dict__.keys() or own & relu.__dict__.keys():
         return None
     return linear_then_relu(x, linear.weight, linear.bias)
@@ -131,6 +135,15 @@ class Sequential(ModuleList):
                 setattr(self, name, _module(layer))
         else:
             self.extend(layers)
+
+    def __add__(self, values: Iterable[Layer]) -> Any:
+        return type(self)(*self, *values)
+
+    def __mul__(self, count: int) -> Any:
+        """The layers `count` times. They are the same ones each time, not copies."""
+        return type(self)(*list(self) * count)
+
+    __rmul__ = __mul__
 
     def __getitem__(self, index: Union[int, slice]) -> Any:
         if isinstance(index, slice):
@@ -205,6 +218,11 @@ class _Dict(_Entries, Generic[Value]):
 
     def get(self, key: str, default: Any = None) -> Any:
         return self[key] if key in self else default
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        if key not in self:
+            self[key] = default
+        return self[key]
 
     def pop(self, key: str) -> Any:
         value = self[key]

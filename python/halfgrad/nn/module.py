@@ -10,21 +10,24 @@ from typing import Any, Callable
 from .._halfgrad.inspector import call_module, is_observed
 from .._halfgrad.nn import Module
 from ..hooks import Hooks, RemovableHandle
+from .backward_hooks import Watch
 from .registration import (Buffer, Parameter, add_module, delete_attribute, register_buffer,
                            register_parameter, set_attribute)
 from .state import (IncompatibleKeys, apply, extra_text, load_state_dict, reduce, requires_grad_,
                     set_state, state_dict, text, to, to_bfloat16, to_cpu, to_cuda, to_float16,
                     to_float32, to_float64)
 from .tree import (buffers, children, get_buffer, get_parameter, get_submodule, modules,
-                   named_buffers, named_children, named_modules, named_parameters, parameters)
+                   named_buffers, named_children, named_modules, named_parameters, parameters,
+                   set_submodule)
 
 __all__ = [
     "Buffer", "IncompatibleKeys", "Parameter", "add_module", "apply", "buffers", "call", "children",
     "delete_attribute", "extra_text", "get_buffer", "get_parameter", "get_submodule",
     "load_state_dict", "modules", "named_buffers", "named_children", "named_modules",
     "named_parameters", "parameters", "reduce", "register_buffer", "register_forward_hook",
-    "register_forward_pre_hook", "register_parameter", "requires_grad_", "set_attribute",
-    "set_state", "state_dict", "text", "to", "to_bfloat16", "to_cpu", "to_cuda", "to_float16",
+    "register_forward_pre_hook", "register_full_backward_hook", "register_full_backward_pre_hook",
+    "register_parameter", "requires_grad_", "set_attribute", "set_state", "set_submodule",
+    "set_training", "state_dict", "text", "to", "to_bfloat16", "to_cpu", "to_cuda", "to_float16",
     "to_float32", "to_float64",
 ]
 
@@ -36,12 +39,27 @@ def call(self: Module, *args: Any, **kwargs: Any) -> Any:
     if is_observed():
         forward = functools.partial(call_module, self, forward)
     try:
+        if "_backward_hooks" in self.__dict__ or "_backward_pre_hooks" in self.__dict__:
+            forward = _watched(self, forward)
         if "_pre_hooks" not in self.__dict__ and "_hooks" not in self.__dict__:
             return forward(*args, **kwargs)
         return _call_with_hooks(self, forward, args, kwargs)
     except (ValueError, IndexError) as error:
         _name_module(error, self)
         raise
+
+
+def _watched(self: Module, forward: Callable[..., Any]) -> Callable[..., Any]:
+    pre_hooks, hooks = (self.__dict__[name].all() if name in self.__dict__ else []
+                        for name in ("_backward_pre_hooks", "_backward_hooks"))
+    if not pre_hooks and not hooks:
+        return forward
+    watch = Watch(self, pre_hooks, hooks)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return watch.outputs(forward(*watch.inputs(args), **kwargs))
+
+    return run
 
 
 def _call_with_hooks(self: Module, forward: Callable[..., Any], args: tuple[Any, ...],
@@ -78,12 +96,30 @@ def register_forward_pre_hook(self: Module, hook: Callable[..., Any], *, prepend
     return self.__dict__.setdefault("_pre_hooks", Hooks()).add(run, prepend)
 
 
+def register_full_backward_hook(self: Module, hook: Callable[..., Any],
+                                prepend: bool = False) -> RemovableHandle:
+    return self.__dict__.setdefault("_backward_hooks", Hooks()).add(hook, prepend)
+
+
+def register_full_backward_pre_hook(self: Module, hook: Callable[..., Any],
+                                    prepend: bool = False) -> RemovableHandle:
+    return self.__dict__.setdefault("_backward_pre_hooks", Hooks()).add(hook, prepend)
+
+
 def register_forward_hook(self: Module, hook: Callable[..., Any], *, prepend: bool = False,
                           with_kwargs: bool = False, always_call: bool = False) -> RemovableHandle:
     def run(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> Any:
         return hook(module, args, kwargs, output) if with_kwargs else hook(module, args, output)
 
     return self.__dict__.setdefault("_hooks", Hooks()).add((run, always_call), prepend)
+
+
+def set_training(self: Module, mode: bool) -> None:
+    """Sets the mode of this module alone: C++ sets that of all below, which get theirs back."""
+    below = [(module, module.training) for _, module in named_modules(self)][1:]
+    self.train(mode)
+    for module, previous in below:
+        module.train(previous)
 
 
 def _name_module(error: Exception, module: Module) -> None:

@@ -1,6 +1,6 @@
 """State dicts, conversions, printing and pickling of a Module; see module.py."""
 
-from typing import Any, Callable, Mapping, NamedTuple
+from typing import Any, Callable, Mapping, NamedTuple, Optional
 
 from .._halfgrad import Tensor, dtype
 from .._halfgrad.nn import Module
@@ -27,21 +27,39 @@ def _transient_names(self: Module) -> list[str]:
             for name in module.__dict__.get("_transient", ()) if name in kinds(module)]
 
 
-def state_dict(self: Module, *, prefix: str = "", keep_vars: bool = False) -> dict[str, Tensor]:
+def state_dict(self: Module, *, destination: Optional[dict[str, Tensor]] = None, prefix: str = "",
+               keep_vars: bool = False) -> dict[str, Tensor]:
     transient = set(_transient_names(self))
     state = {name: tensor for name, tensor in self._state_dict().items() if name not in transient}
     if keep_vars:
         kept = dict(named_tensors(self, "parameter", "", True, False))
         state = {name: kept.get(name, tensor) for name, tensor in state.items()}
-    return {prefix + name: tensor for name, tensor in state.items()}
+    result = {} if destination is None else destination
+    extras = {name: module.get_extra_state() for name, module in _extra_states(self).items()}
+    result.update({prefix + name: value for name, value in {**state, **extras}.items()})
+    return result
+
+
+def _extra_states(self: Module) -> dict[str, Module]:
+    """The modules that define get_extra_state(), by the name of their value in the state dict."""
+    return {join(path, "_extra_state"): module for path, module in named_modules(self)
+            if hasattr(type(module), "get_extra_state")}
 
 
 def load_state_dict(self: Module, state_dict: Mapping[str, Tensor], strict: bool = True,
                     assign: bool = False) -> IncompatibleKeys:
     transient = set(_transient_names(self))
+    extras = _extra_states(self)
+    missing_extras = [name for name in extras if name not in state_dict]
+    if strict and missing_extras:
+        raise ValueError(f"load_state_dict: expected {missing_extras}, got no such names")
     state = {**{name: own for name, own in self._state_dict().items() if name in transient},
-             **state_dict}
+             **{name: value for name, value in state_dict.items() if name not in extras}}
     keys = IncompatibleKeys(*self._load_state_dict(state, strict))
+    keys.missing_keys.extend(missing_extras)
+    for name, module in extras.items():
+        if name in state_dict:
+            module.set_extra_state(state_dict[name])
     if assign:
         for path, module in list(named_modules(self, "", False)):
             for name, kind in list(kinds(module).items()):
@@ -98,7 +116,10 @@ def to_cuda(self: Module, device: Any = None) -> Module:
 
 
 def extra_text(self: Module) -> str:
-    return self._extra().replace("=true", "=True").replace("=false", "=False")
+    text: str = self._extra()
+    for name, value in (("true", "True"), ("false", "False"), ("none", "None")):
+        text = text.replace(f"={name}", f"={value}")
+    return text
 
 
 def text(self: Module) -> str:

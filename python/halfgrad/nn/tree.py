@@ -102,6 +102,13 @@ def get_submodule(self: Module, target: str) -> Module:
     return self if target == "" else _found(self, target, "module")
 
 
+def set_submodule(self: Module, target: str, module: Module) -> None:
+    path, _, name = target.rpartition(".")
+    parent = get_submodule(self, path)
+    _found(parent, name, "module")
+    setattr(parent, name, module)
+
+
 def get_parameter(self: Module, target: str) -> Tensor:
     return _found(self, target, "parameter")
 

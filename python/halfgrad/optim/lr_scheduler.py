@@ -4,8 +4,12 @@ from .._halfgrad.optim.lr_scheduler import (ConstantLR, CosineAnnealingLR, Expon
                                             LinearLR, LRScheduler, MultiStepLR, OneCycleLR,
                                             SequentialLR, StepLR)
 from .plateau import ReduceLROnPlateau
+from .schedules import CosineAnnealingWarmRestarts, MultiplicativeLR, PolynomialLR
+
+_LRScheduler = LRScheduler
 
 __all__ = [
-    "ConstantLR", "CosineAnnealingLR", "ExponentialLR", "LambdaLR", "LinearLR", "LRScheduler",
-    "MultiStepLR", "OneCycleLR", "ReduceLROnPlateau", "SequentialLR", "StepLR",
+    "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "ExponentialLR", "LambdaLR",
+    "LinearLR", "LRScheduler", "MultiplicativeLR", "MultiStepLR", "OneCycleLR", "PolynomialLR",
+    "ReduceLROnPlateau", "SequentialLR", "StepLR",
 ]

@@ -1,5 +1,5 @@
-"""Checkpointing of activations, and data sets in PyTorch's form."""
+"""Checkpointing of activations, data sets in PyTorch's form, and DLPack."""
 
-from . import checkpoint, data
+from . import checkpoint, data, dlpack
 
-__all__ = ["checkpoint", "data"]
+__all__ = ["checkpoint", "data", "dlpack"]

@@ -1,6 +1,6 @@
 """Checkpointing: memory for time."""
 
-from typing import Any, Callable
+from typing import Any, Callable, Iterable
 
 from .. import _halfgrad
 from .._halfgrad import Tensor
@@ -29,3 +29,28 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool = F
 
     outputs = _halfgrad.autograd.checkpoint(run, [args[i] for i in places])
     return outputs[0] if is_single else tuple(outputs)
+
+
+def checkpoint_sequential(functions: Iterable[Callable[[Any], Any]], segments: int, input: Tensor,
+                          use_reentrant: bool = False) -> Any:
+    """Applies the layers one after the other, in that many parts of which each but the last is a
+    checkpoint()."""
+    layers = list(functions)
+    if not 1 <= segments <= max(len(layers), 1):
+        raise ValueError(f"checkpoint_sequential: expected 1 to {len(layers)} segments, got "
+                         f"{segments}")
+
+    def run(begin: int, end: int) -> Callable[[Any], Any]:
+        def part(x: Any) -> Any:
+            for layer in layers[begin:end]:
+                x = layer(x)
+            return x
+
+        return part
+
+    size = len(layers) // segments
+    begin = 0
+    for _ in range(segments - 1):
+        input = checkpoint(run(begin, begin + size), input, use_reentrant=use_reentrant)
+        begin += size
+    return run(begin, len(layers))(input)

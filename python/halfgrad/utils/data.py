@@ -8,13 +8,14 @@ import bisect
 import itertools
 from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequence, Sized
 
-from .._halfgrad import (Generator, Tensor, default_generator, randint, randperm, stack, tensor,
-                         use_generator)
-from ..regions import Region
+from .._halfgrad import Generator, Tensor, stack, tensor
+from .samplers import (BatchSampler, RandomSampler, Sampler, SequentialSampler, SubsetRandomSampler,
+                       WeightedRandomSampler, batches, permutation)
 
 __all__ = [
     "BatchSampler", "ConcatDataset", "DataLoader", "Dataset", "IterableDataset", "RandomSampler",
-    "Sampler", "SequentialSampler", "Subset", "TensorDataset", "default_collate", "random_split",
+    "Sampler", "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler",
+    "TensorDataset", "WeightedRandomSampler", "default_collate", "get_worker_info", "random_split",
 ]
 
 
@@ -51,6 +52,28 @@ class TensorDataset(Dataset):
         return len(self.tensors[0])
 
 
+class StackDataset(Dataset):
+    """Sample i is the tuple, or the dict by keyword, of the samples i of several data sets."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if bool(args) == bool(kwargs):
+            raise ValueError("StackDataset: expected data sets by position or by keyword, got "
+                             + ("both" if args else "none"))
+        self.datasets: Any = args or kwargs
+        lengths = {len(d) for d in (args or tuple(kwargs.values()))}
+        if len(lengths) > 1:
+            raise ValueError(f"StackDataset: expected data sets of one length, got {lengths}")
+
+    def __getitem__(self, index: int) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: dataset[index] for name, dataset in self.datasets.items()}
+        return tuple(dataset[index] for dataset in self.datasets)
+
+    def __len__(self) -> int:
+        sets = self.datasets.values() if isinstance(self.datasets, dict) else self.datasets
+        return len(next(iter(sets)))
+
+
 class Subset(Dataset):
     """The samples of a data set at these indices."""
 
@@ -84,11 +107,6 @@ class ConcatDataset(Dataset):
         return self.cumulative_sizes[-1] if self.cumulative_sizes else 0
 
 
-def _permutation(count: int, generator: Optional[Generator]) -> list[int]:
-    with Region(lambda: use_generator(generator or default_generator())):
-        return randperm(count).tolist()
-
-
 def random_split(dataset: Any, lengths: Sequence[float],
                  generator: Optional[Generator] = None) -> list[Subset]:
     """Subsets of these lengths, or these shares of the whole, in random order."""
@@ -100,71 +118,8 @@ def random_split(dataset: Any, lengths: Sequence[float],
             sizes[i % len(sizes)] += 1
     if sum(sizes) != total:
         raise ValueError(f"random_split: expected lengths that sum to {total}, got {lengths}")
-    order = iter(_permutation(total, generator))
+    order = iter(permutation(total, generator))
     return [Subset(dataset, list(itertools.islice(order, size))) for size in sizes]
-
-
-class Sampler:
-    """Iterates over indices."""
-
-    def __init__(self, data_source: Any = None) -> None:
-        self.data_source = data_source
-
-    def __iter__(self) -> Iterator[Any]:
-        raise NotImplementedError(f"{type(self).__name__}: define __iter__()")
-
-
-class SequentialSampler(Sampler):
-    """0, 1, ... in order."""
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(range(len(self.data_source)))
-
-    def __len__(self) -> int:
-        return len(self.data_source)
-
-
-class RandomSampler(Sampler):
-    """All indices in random order, or `num_samples` random ones with replacement."""
-
-    def __init__(self, data_source: Sized, replacement: bool = False,
-                 num_samples: Optional[int] = None,
-                 generator: Optional[Generator] = None) -> None:
-        super().__init__(data_source)
-        self.replacement, self.generator = replacement, generator
-        self.num_samples = len(data_source) if num_samples is None else num_samples
-
-    def __iter__(self) -> Iterator[int]:
-        count = len(self.data_source)
-        if not self.replacement:
-            return iter(_permutation(count, self.generator)[:self.num_samples])
-        with Region(lambda: use_generator(self.generator or default_generator())):
-            return iter(randint(0, count, self.num_samples).tolist())
-
-    def __len__(self) -> int:
-        return self.num_samples
-
-
-class BatchSampler(Sampler):
-    """Lists of `batch_size` indices of another sampler."""
-
-    def __init__(self, sampler: Any, batch_size: int, drop_last: bool) -> None:
-        super().__init__()
-        self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
-
-    def __iter__(self) -> Iterator[list[int]]:
-        return _batches(self.sampler, self.batch_size, self.drop_last)
-
-    def __len__(self) -> int:
-        count = len(self.sampler)
-        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
-
-
-def _batches(values: Iterable[Any], size: int, drop_last: bool) -> Iterator[list[Any]]:
-    remaining = iter(values)
-    while batch := list(itertools.islice(remaining, size)):
-        if len(batch) == size or not drop_last:
-            yield batch
 
 
 def default_collate(batch: Sequence[Any]) -> Any:
@@ -192,6 +147,10 @@ def default_collate(batch: Sequence[Any]) -> Any:
         return [default_collate(values) for values in zip(*batch)]
     raise TypeError("default_collate: expected tensors, arrays, numbers, text, mappings or "
                     f"sequences, got {type(first).__name__}; pass collate_fn")
+
+
+def get_worker_info() -> None:
+    """None: samples are loaded in the thread that iterates."""
 
 
 class DataLoader:
@@ -226,21 +185,25 @@ class DataLoader:
         if batch_sampler is None and not self.is_iterable and batch_size is not None:
             self.batch_sampler = BatchSampler(self.sampler, batch_size, drop_last)
 
+    def _samples(self, indices: list[int]) -> list[Any]:
+        if hasattr(self.dataset, "__getitems__"):
+            return list(self.dataset.__getitems__(indices))
+        return [self.dataset[i] for i in indices]
+
     def _collated(self, samples: list[Any]) -> Any:
         return (self.collate_fn or default_collate)(samples)
 
     def __iter__(self) -> Iterator[Any]:
         if self.batch_sampler is not None:
-            return (self._collated([self.dataset[i] for i in indices])
-                    for indices in self.batch_sampler)
+            return (self._collated(self._samples(indices)) for indices in self.batch_sampler)
         values = self.dataset if self.is_iterable else (self.dataset[i] for i in self.sampler or ())
         if self.batch_size is None:
             return (value if self.collate_fn is None else self.collate_fn(value) for value in values)
         return (self._collated(batch)
-                for batch in _batches(values, self.batch_size, self.drop_last))
+                for batch in batches(values, self.batch_size, self.drop_last))
 
     def __len__(self) -> int:
-        batches = self.batch_sampler if self.batch_sampler is not None else self.sampler
-        if not isinstance(batches, Sized):
+        source = self.batch_sampler if self.batch_sampler is not None else self.sampler
+        if not isinstance(source, Sized):
             raise TypeError("DataLoader: expected a data set with __len__, got one without")
-        return len(batches)
+        return len(source)

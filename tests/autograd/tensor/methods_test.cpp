@@ -266,5 +266,13 @@ concept NamesADimension = requires(Tensor x, Dim dim) {
 };
 static_assert(NamesADimension<int> && !NamesADimension<bool>);
 
+TEST_F(Methods, TransposesOfMatrices) {
+  const Tensor batch = stack({x, y});
+  expect_pairs({{"mT", batch.mT(), batch.transpose(1, 2)}, {"mT of a matrix", x.mT(), x.t()}});
+  EXPECT_THROW(static_cast<void>(tensor({1.0}).mT()), std::invalid_argument);
+  EXPECT_TRUE(x.is_same_size(y));
+  EXPECT_FALSE(x.is_same_size(x.mT()));
+}
+
 }  // namespace
 }  // namespace halfgrad

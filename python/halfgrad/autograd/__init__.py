@@ -2,14 +2,15 @@
 
 from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, Union, overload
 
-from . import _halfgrad
-from ._halfgrad import Tensor
-from ._halfgrad.autograd import FunctionCtx, is_grad_enabled, is_inference_mode_enabled
-from .regions import F, Region, decorated
+from .. import _halfgrad
+from .._halfgrad import Tensor
+from .._halfgrad.autograd import FunctionCtx, is_grad_enabled, is_inference_mode_enabled
+from ..regions import F, Region, decorated
 
 __all__ = [
-    "Function", "FunctionCtx", "backward", "detect_anomaly", "enable_grad", "grad",
-    "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad",
+    "Function", "FunctionCtx", "Variable", "backward", "detect_anomaly", "enable_grad", "function",
+    "functional", "grad", "gradcheck", "gradgradcheck", "inference_mode", "is_grad_enabled",
+    "is_inference_mode_enabled", "no_grad", "once_differentiable", "set_detect_anomaly",
     "set_grad_enabled",
 ]
 
@@ -87,7 +88,9 @@ class inference_mode(Region):
 class detect_anomaly(Region):
     """Backward checks every gradient, and raises at the first NaN, naming the forward op."""
 
-    def __init__(self) -> None:
+    def __init__(self, check_nan: bool = True) -> None:
+        if not check_nan:
+            raise ValueError("detect_anomaly: expected check_nan=True, got False")
         super().__init__(_cpp.set_anomaly_detection)
 
 
@@ -98,64 +101,68 @@ def _list(tensors: Optional[Tensors]) -> Any:
 
 
 def backward(tensors: Tensors, grad_tensors: Optional[Tensors] = None,
-             retain_graph: Optional[bool] = None, create_graph: bool = False) -> None:
-    """Adds the gradients of sum_i <tensors[i], grad_tensors[i]> to the grad of every leaf."""
+             retain_graph: Optional[bool] = None, create_graph: bool = False,
+             inputs: Optional[Tensors] = None) -> None:
+    """Adds the gradients of sum_i <tensors[i], grad_tensors[i]> to the grad of every leaf, or of
+    `inputs` only."""
     retain = create_graph if retain_graph is None else retain_graph
-    _cpp.backward(_list(tensors), _list(grad_tensors), retain, create_graph)
+    if inputs is not None and len(_list(inputs)) == 0:
+        raise ValueError("backward: expected some inputs, got none")
+    _cpp.backward(_list(tensors), _list(grad_tensors), retain, create_graph, _list(inputs) or [])
 
 
 def grad(outputs: Tensors, inputs: Tensors, grad_outputs: Optional[Tensors] = None,
          retain_graph: Optional[bool] = None, create_graph: bool = False,
-         allow_unused: bool = False) -> tuple[Optional[Tensor], ...]:
+         allow_unused: Optional[bool] = None,
+         materialize_grads: bool = False) -> tuple[Optional[Tensor], ...]:
     """Returns the gradients of the outputs with respect to the inputs, one for each input.
 
     Raises RuntimeError for an input that the outputs do not depend on; with allow_unused its
-    gradient is None.
+    gradient is None, with materialize_grads zeros.
     """
+    if materialize_grads and allow_unused is False:
+        raise ValueError("grad: expected allow_unused with materialize_grads, got False")
     retain = create_graph if retain_graph is None else retain_graph
-    return tuple(_cpp.grad(_list(outputs), _list(inputs), _list(grad_outputs), retain,
-                           create_graph, allow_unused))
+    gradients = _cpp.grad(_list(outputs), _list(inputs), _list(grad_outputs), retain, create_graph,
+                          bool(allow_unused) or materialize_grads)
+    if materialize_grads:
+        gradients = [_halfgrad.zeros_like(leaf) if gradient is None else gradient
+                     for leaf, gradient in zip(_list(inputs), gradients)]
+    return tuple(gradients)
 
 
-class Function:
-    """A differentiable function: `forward` computes, `backward` returns the gradients.
+class set_detect_anomaly:
+    """Switches detect_anomaly() on or off: at once, and until the end of a `with` statement."""
 
-    >>> class Cube(Function):
-    ...     @staticmethod
-    ...     def forward(ctx, x):
-    ...         ctx.save_for_backward(x)
-    ...         return x * x * x
-    ...     @staticmethod
-    ...     def backward(ctx, gradient):
-    ...         (x,) = ctx.saved_tensors
-    ...         return gradient * x * x * 3
+    _scope: Any = None
 
-    `backward` gets one gradient for each output and returns one for each argument of apply(), None
-    for those that are not tensors. A class that defines setup_context(ctx, inputs, output) has
-    forward(*inputs) without ctx.
-    """
-
-    @staticmethod
-    def forward(*args: Any) -> Any:
-        raise NotImplementedError("Function: define forward(ctx, *inputs)")
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
-        raise NotImplementedError("Function: define backward(ctx, *gradients)")
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        raise NotImplementedError("Function: define setup_context(ctx, inputs, output)")
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        if not check_nan:
+            raise ValueError("set_detect_anomaly: expected check_nan=True, got False")
+        cls = type(self)
+        self._previous = cls._scope is not None
+        cls._set(mode)
 
     @classmethod
-    def _run_forward(cls, ctx: Any, *inputs: Any) -> Any:
-        if cls.setup_context is Function.setup_context:
-            return cls.forward(ctx, *inputs)
-        output = cls.forward(*inputs)
-        cls.setup_context(ctx, inputs, output)
-        return output
+    def _set(cls, mode: bool) -> None:
+        if mode and cls._scope is None:
+            cls._scope = _cpp.set_anomaly_detection()
+        elif not mode and cls._scope is not None:
+            cls._scope.end()
+            cls._scope = None
 
-    @classmethod
-    def apply(cls, *inputs: Any) -> Any:
-        """Runs forward without recording its ops, and records backward in their place."""
-        return _cpp.apply_function(cls, *inputs)
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        self._set(self._previous)
+
+
+def Variable(data: Tensor, requires_grad: bool = False) -> Tensor:
+    """The tensor itself outside the graph: the name is from before PyTorch 0.4."""
+    return data.detach().requires_grad_(requires_grad)
+
+
+from . import function, functional  # noqa: E402
+from .function import Function, once_differentiable  # noqa: E402
+from .gradcheck import gradcheck, gradgradcheck  # noqa: E402

@@ -1,0 +1,5 @@
+"""Parameters and buffers under the names of torch.nn.parameter."""
+
+from .registration import Buffer, Parameter
+
+__all__ = ["Buffer", "Parameter"]
