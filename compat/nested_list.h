@@ -36,7 +36,7 @@ Tensor tensor_of(const NestedList& list, CreationOptions options);
 
 }  // namespace detail
 
-/// `tensor({{{{1, 2}}}})` and `tensor({})`. dtype when absent: that of the numbers, or
+/// `tensor({{{{1, 2}}}})` and `tensor({})`. dtype when absent: that of the elements, or
 /// get_default_dtype() if there is none.
 inline Tensor tensor(std::initializer_list<detail::NestedList> values,
                      const CreationOptions& options = {}) {

@@ -21,7 +21,8 @@ class StateUpdates {
            const std::array<const Array*, kStates>& states) {
     const Tensor grad = param.grad();
     const auto [elements, factors] = operands_to_read(grad, control_);
-    const bool is_narrow = elements != nullptr && (elements->dtype() != kFloat || factors != nullptr);
+    const bool is_narrow =
+        elements != nullptr && (elements->dtype() != kFloat || factors != nullptr);
     const Array* const gradient = is_narrow ? elements : &grad.array();
     std::apply(
         [&](const auto*... state) {

@@ -51,8 +51,8 @@ TEST(Error, IsWhatTheLibraryThrows) {
   };
   const fs::path root = HALFGRAD_SOURCE_DIR;
   std::string found;
-  for (const char* folder :
-       {"core", "autograd", "nn", "optim", "amp", "async", "files", "io", "data", "dist", "compat"}) {
+  for (const char* folder : {"core", "autograd", "nn", "optim", "amp", "async", "files", "io",
+                             "data", "dist", "compat"}) {
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
       const std::string file = fs::relative(entry.path(), root).string();
       const std::string extension = entry.path().extension().string();

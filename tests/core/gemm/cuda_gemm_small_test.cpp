@@ -21,8 +21,8 @@ namespace {
 using detail::Activation;
 using detail::GemmCall;
 
-constexpr MatrixLayout kUnitStrides[] = {MatrixLayout::rows, MatrixLayout::columns, MatrixLayout::padded_rows,
-                                   MatrixLayout::padded_columns};
+constexpr MatrixLayout kUnitStrides[] = {MatrixLayout::rows, MatrixLayout::columns,
+                                         MatrixLayout::padded_rows, MatrixLayout::padded_columns};
 
 using SmallProductOnCuda = SmallProductTest;
 INSTANTIATE_TEST_SUITE_P(Products, SmallProductOnCuda, ::testing::ValuesIn(kSmallProductDtypes),
@@ -55,7 +55,8 @@ TEST_P(SmallProductOnCuda, Tails) {
 TEST_P(SmallProductOnCuda, AlignedOperandsWithATailOfK) {
   for (const std::int64_t k : {8, 64, 72, 128, 136, 192, 264, 784}) {
     for (const MatrixLayout la : {MatrixLayout::rows, MatrixLayout::columns}) {
-      for (const MatrixLayout lb : {MatrixLayout::rows, MatrixLayout::columns}) expect_right(72, 40, k, la, lb);
+      for (const MatrixLayout lb : {MatrixLayout::rows, MatrixLayout::columns})
+        expect_right(72, 40, k, la, lb);
     }
   }
   ASSERT_EQ(detail::plan_small_product(72, 3136, 136).tile, 64);
@@ -135,7 +136,8 @@ TEST_P(SmallProductOnCuda, EveryAlignmentAndLayoutGivesTheSameBits) {
 }
 
 TEST_P(SmallProductOnCuda, EqualCallsGiveEqualBits) {
-  const Matrix a = operand(64, 5000, MatrixLayout::columns), b = operand(5000, 64), c = result(64, 64);
+  const Matrix a = operand(64, 5000, MatrixLayout::columns), b = operand(5000, 64),
+               c = result(64, 64);
   const Matrix other = operand(65, 1000), c_other = result(65, 65);
   const Matrix first = multiplied(a, b, c);
   for (int i = 0; i < 3; ++i) {
@@ -145,7 +147,8 @@ TEST_P(SmallProductOnCuda, EqualCallsGiveEqualBits) {
 }
 
 TEST_P(SmallProductOnCuda, IsCapturedInAGraph) {
-  const Matrix a = operand(33, 2000, MatrixLayout::columns), b = operand(2000, 10), c = result(33, 10);
+  const Matrix a = operand(33, 2000, MatrixLayout::columns), b = operand(2000, 10),
+               c = result(33, 10);
   const Matrix expected = multiplied(a, b, c);
   const MatrixOnGpu a_there(a), b_there(b), c_there(c), c_beside(c);
   Graph graph;

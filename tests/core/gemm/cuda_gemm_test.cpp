@@ -50,10 +50,12 @@ class GemmOnCuda : public ::testing::TestWithParam<Product> {
   }
   void TearDown() override { set_gemm_backend(GemmBackend::automatic); }
 
-  Matrix operand(std::int64_t rows, std::int64_t cols, MatrixLayout layout = MatrixLayout::rows) const {
+  Matrix operand(std::int64_t rows, std::int64_t cols,
+                 MatrixLayout layout = MatrixLayout::rows) const {
     return Matrix(GetParam().operands, rows, cols, layout).randomize(unsigned(17 * rows + cols));
   }
-  Matrix result(std::int64_t rows, std::int64_t cols, MatrixLayout layout = MatrixLayout::rows) const {
+  Matrix result(std::int64_t rows, std::int64_t cols,
+                MatrixLayout layout = MatrixLayout::rows) const {
     return Matrix(GetParam().result, rows, cols, layout).randomize(99);
   }
 

@@ -9,7 +9,8 @@
 namespace halfgrad {
 namespace {
 
-Matrix counted(DType dtype, std::int64_t rows, std::int64_t cols, MatrixLayout layout = MatrixLayout::rows) {
+Matrix counted(DType dtype, std::int64_t rows, std::int64_t cols,
+               MatrixLayout layout = MatrixLayout::rows) {
   Matrix matrix(dtype, rows, cols, layout);
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t j = 0; j < cols; ++j)

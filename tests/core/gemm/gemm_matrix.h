@@ -16,13 +16,15 @@
 namespace halfgrad {
 
 enum class MatrixLayout { rows, columns, padded_rows, padded_columns, scattered };
-inline constexpr MatrixLayout kLayouts[] = {MatrixLayout::rows, MatrixLayout::columns, MatrixLayout::padded_rows,
-                                      MatrixLayout::padded_columns, MatrixLayout::scattered};
+inline constexpr MatrixLayout kLayouts[] = {MatrixLayout::rows, MatrixLayout::columns,
+                                            MatrixLayout::padded_rows, MatrixLayout::padded_columns,
+                                            MatrixLayout::scattered};
 
 /// A matrix that owns its memory. Its elements are read and written as double.
 class Matrix {
  public:
-  Matrix(DType dtype, std::int64_t rows, std::int64_t cols, MatrixLayout layout = MatrixLayout::rows)
+  Matrix(DType dtype, std::int64_t rows, std::int64_t cols,
+         MatrixLayout layout = MatrixLayout::rows)
       : dtype_(dtype), rows_(rows), cols_(cols) {
     switch (layout) {
       case MatrixLayout::rows:
@@ -151,10 +153,12 @@ class GemmTest : public ::testing::TestWithParam<GemmDtypes> {
   }
 
  protected:
-  Matrix operand(std::int64_t rows, std::int64_t cols, MatrixLayout layout = MatrixLayout::rows) const {
+  Matrix operand(std::int64_t rows, std::int64_t cols,
+                 MatrixLayout layout = MatrixLayout::rows) const {
     return Matrix(GetParam().operands, rows, cols, layout).randomize(unsigned(17 * rows + cols));
   }
-  Matrix result(std::int64_t rows, std::int64_t cols, MatrixLayout layout = MatrixLayout::rows) const {
+  Matrix result(std::int64_t rows, std::int64_t cols,
+                MatrixLayout layout = MatrixLayout::rows) const {
     return Matrix(GetParam().result, rows, cols, layout).randomize(99);
   }
 };

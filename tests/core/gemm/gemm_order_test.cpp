@@ -77,8 +77,10 @@ TEST_P(GemmOrder, BitsDependNeitherOnTheOtherRowsNorOnTheOtherColumns) {
   const Matrix biases = Matrix(kFloat32, 1, 300).randomize(5);
   for (const std::int64_t n : {2, 15, 17, 33, 255, 300}) {
     for (const std::int64_t depth : {0, 1, 15, 16, 17, 600}) {
-      for (const MatrixLayout la : {MatrixLayout::rows, MatrixLayout::columns, MatrixLayout::scattered}) {
-        for (const MatrixLayout lb : {MatrixLayout::rows, MatrixLayout::columns, MatrixLayout::scattered}) {
+      for (const MatrixLayout la :
+           {MatrixLayout::rows, MatrixLayout::columns, MatrixLayout::scattered}) {
+        for (const MatrixLayout lb :
+             {MatrixLayout::rows, MatrixLayout::columns, MatrixLayout::scattered}) {
           const Matrix a = operand(kRows, depth, la), b = operand(depth, n, lb);
           const auto* const bias = static_cast<const float*>(biases.view().data);
           const Matrix before = result(kRows, n);

@@ -39,14 +39,18 @@ class SmallProductTest : public ::testing::TestWithParam<GemmDtypes> {
   }
   void TearDown() override { set_gemm_backend(GemmBackend::automatic); }
 
-  static Matrix operand(std::int64_t rows, std::int64_t cols, MatrixLayout layout = MatrixLayout::rows) {
+  static Matrix operand(std::int64_t rows, std::int64_t cols,
+                        MatrixLayout layout = MatrixLayout::rows) {
     return Matrix(GetParam().operands, rows, cols, layout).randomize(unsigned(17 * rows + cols));
   }
-  static Matrix result(std::int64_t rows, std::int64_t cols, MatrixLayout layout = MatrixLayout::rows) {
+  static Matrix result(std::int64_t rows, std::int64_t cols,
+                       MatrixLayout layout = MatrixLayout::rows) {
     return Matrix(GetParam().result, rows, cols, layout).randomize(99);
   }
-  static void expect_right(std::int64_t m, std::int64_t n, std::int64_t k, MatrixLayout la = MatrixLayout::rows,
-                           MatrixLayout lb = MatrixLayout::rows, MatrixLayout lc = MatrixLayout::rows) {
+  static void expect_right(std::int64_t m, std::int64_t n, std::int64_t k,
+                           MatrixLayout la = MatrixLayout::rows,
+                           MatrixLayout lb = MatrixLayout::rows,
+                           MatrixLayout lc = MatrixLayout::rows) {
     SCOPED_TRACE(std::to_string(m) + " by " + std::to_string(n) + " by " + std::to_string(k) +
                  ", layouts " + std::to_string(static_cast<int>(la)) + " " +
                  std::to_string(static_cast<int>(lb)) + " " + std::to_string(static_cast<int>(lc)));
