@@ -283,7 +283,7 @@ TEST(GradientBuckets, FollowParametersThatAreFrozenThawedOrConverted) {
 }
 
 TEST(GradientBuckets, AreOnTheDeviceOfTheirParameters) {
-  const Device second("cpu:1");
+  const Device second(kCPU, 1);
   const auto make = [&] {
     Either module;
     module.to(second);
