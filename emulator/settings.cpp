@@ -23,6 +23,7 @@ void each_setting(S& s, F f) {
   f("gpu", s.gpu);
   f("threads", s.threads);
   f("max_instructions", s.max_instructions);
+  f("collective_patience", s.collective_patience);
   f("continue_after_abort", s.continue_after_abort);
   f("step", s.step);
   f("step_kernel", s.step_kernel);

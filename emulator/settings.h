@@ -19,6 +19,8 @@ struct Settings {
   unsigned threads = 0;  ///< host threads that run blocks; 0: one for each core
   /// Limit on the instructions of all warps of one block. A block above it counts as stuck.
   std::uint64_t max_instructions = 4'000'000'000;
+  /// Milliseconds for which a rank of a collective waits for others that call nothing at all.
+  unsigned collective_patience = 10'000;
   bool continue_after_abort = false;  ///< calls after an aborted kernel still succeed
   bool step = false;                  ///< prints every instruction with its registers
   std::string step_kernel;            ///< makes `step` print only kernels whose name contains this

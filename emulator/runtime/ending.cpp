@@ -44,6 +44,7 @@ void report_leaks() {
 }
 
 void finish_work() {
+  expect_no_more_work();
   for (int device = 0; device < process().settings.devices; ++device) {
     if (!device_is_lost(device)) wait_for_device(device);
   }

@@ -13,6 +13,7 @@
 
 #include <halfgrad/emulator/checks/operation_order.h>
 #include <halfgrad/emulator/report/process_report.h>
+#include <halfgrad/emulator/runtime/streams/meeting.h>
 
 namespace halfgrad::emulator {
 
@@ -41,6 +42,9 @@ struct Work {
   std::optional<std::pair<int, int>> between;
   std::optional<WorkCost> cost;
   std::function<void(OperationId)> run;
+  /// Makes the rank's part of a collective, anew for each launch of a graph; used in place of
+  /// `run` unless it is empty.
+  std::function<std::shared_ptr<Meeting>()> meet;
   std::shared_ptr<const WorkParameters> parameters;  ///< filled by the builders; nullptr: not known
 };
 
@@ -53,6 +57,8 @@ __attribute__((visibility("default"))) cudaError_t enqueue(cudaStream_t stream, 
 /// it.
 __attribute__((visibility("default"))) cudaError_t wait_for_stream(cudaStream_t stream);
 cudaError_t wait_for_device(int device);
+/// Runs what a meeting that was broken off no longer holds up, and wakes the threads that wait.
+__attribute__((visibility("default"))) void run_released_work();
 
 /// Whether a call that may synchronise or allocate is legal now: in a global-mode capture it is
 /// not. Returns cudaErrorStreamCaptureUnsupported and adds a finding otherwise.
@@ -63,6 +69,8 @@ cudaError_t refuse_while_device_captures(const char* function, int device);
 
 /// Runs everything that any stream has been given: at the end of the process.
 void finish_all_work();
+/// The program ends: what waits for a rank that has not called its collective gives up.
+void expect_no_more_work();
 
 /// The operation that the host does now: what it reads and writes between two waits.
 OperationId host_operation();

@@ -55,8 +55,7 @@ cudaError_t query(StreamState& state, const Clock& target, std::shared_ptr<unsig
     if (++*polls <= kMostPolls) return cudaErrorNotReady;
     *polls = 0;
   }
-  state.wait(target);
-  return cudaSuccess;
+  return state.try_wait(target) ? cudaSuccess : cudaErrorNotReady;
 }
 
 }  // namespace halfgrad::emulator

@@ -42,15 +42,25 @@ void Scheduler::close_chain(ChainId id) {
   if (chain.queue.empty() && chain.running == 0) chains_.erase(found);
 }
 
+Position Scheduler::next_position(ChainId id) {
+  const Lock lock(mutex_);
+  return {id, chains_.at(id)->issued + 1};
+}
+
 Position Scheduler::add(ChainId id, Task task) {
   const Lock lock(mutex_);
   ++calls_;
   Chain& chain = *chains_.at(id);
   if (chain.queue.empty() && chain.running == 0) pending_.push_back(&chain);
   pending_host_functions_ += task.is_host_function ? 1 : 0;
+  const Position position{id, ++chain.issued};
+  if (task.meeting != nullptr) {
+    task.meeting->given(task.operation, position);
+    changed_.notify_all();  // a thread may wait for this partner
+  }
   chain.queue.push_back(std::move(task));
   if (options_.lazy && !idle_thread_.joinable()) start_idle_thread();
-  return {id, ++chain.issued};
+  return position;
 }
 
 void Scheduler::run_eagerly() {
@@ -63,28 +73,72 @@ void Scheduler::run_pending(Lock& lock) {
   while (Chain* chain = pick(nullptr, true)) run_first(lock, *chain);
 }
 
-void Scheduler::run_until(const Clock& target) {
+void Scheduler::run_until(const Clock& target) { run(target, true); }
+bool Scheduler::try_run(const Clock& target) { return run(target, false); }
+
+bool Scheduler::run(const Clock& target, bool waits) {
   Lock lock(mutex_);
   ++calls_;
-  if (is_complete(target)) return;
-  const Needs needs = needs_of(target);
+  if (is_complete(target)) return true;
   // A GPU may also run work that nobody waits for yet: one wait in four of a seeded run does.
   const bool others_too = !options_.lazy || (options_.seed != 0 && random_() % 4 == 0);
+  Needs needs = needs_of(target);
   while (!is_complete(target)) {
     if (Chain* chain = pick(&needs, others_too)) {
       run_first(lock, *chain);
-    } else {
-      changed_.wait(lock);  // until another thread has run a task
+      continue;
     }
+    if (!waits && !device_is_busy_ && !waiting_meetings().empty()) return false;
+    wait(lock);
+    needs = needs_of(target);  // a partner may have come
   }
+  return true;
 }
 
 void Scheduler::run_all() {
   Lock lock(mutex_);
   while (!pending_.empty()) {
     run_pending(lock);
-    if (!pending_.empty()) changed_.wait(lock);
+    if (!pending_.empty()) wait(lock);
   }
+}
+
+void Scheduler::run_released() {
+  Lock lock(mutex_);
+  ++calls_;
+  changed_.notify_all();
+  if (!options_.lazy) run_pending(lock);
+}
+
+void Scheduler::expect_no_more() {
+  const Lock lock(mutex_);
+  options_.patience = {};
+}
+
+/// The meetings whose task is the first of its chain and has begun, but lacks a partner.
+std::vector<Meeting*> Scheduler::waiting_meetings() const {
+  std::vector<Meeting*> waiting;
+  for (const Chain* chain : pending_) {
+    if (chain->running != 0 || chain->queue.empty()) continue;
+    const Task& task = chain->queue.front();
+    if (task.meeting == nullptr) continue;
+    if (task.before != nullptr && !is_complete(*task.before)) continue;
+    if (!task.meeting->begin()) waiting.push_back(task.meeting.get());
+  }
+  return waiting;
+}
+
+/// Waits until another thread has run a task or given one that tasks wait for. If the program does
+/// nothing for long, tasks that lack a partner give up.
+void Scheduler::wait(Lock& lock) {
+  if (device_is_busy_ || pending_host_functions_ != 0 || waiting_meetings().empty()) {
+    changed_.wait(lock);
+    return;
+  }
+  const std::uint64_t seen = calls_;
+  if (changed_.wait_for(lock, options_.patience) == std::cv_status::no_timeout) return;
+  if (calls_ != seen || device_is_busy_) return;
+  for (Meeting* meeting : waiting_meetings()) meeting->give_up();
 }
 
 bool Scheduler::complete(const Clock& target) {
@@ -114,7 +168,8 @@ bool Scheduler::is_ready(const Chain& chain) const {
   if (chain.running != 0 || chain.queue.empty()) return false;
   const Task& task = chain.queue.front();
   if (device_is_busy_ && !task.is_host_function) return false;
-  return task.before == nullptr || is_complete(*task.before);
+  if (task.before != nullptr && !is_complete(*task.before)) return false;
+  return task.meeting == nullptr || task.meeting->begin();
 }
 
 /// How many tasks of each chain the target needs, with all that those tasks come after.
@@ -131,9 +186,11 @@ Scheduler::Needs Scheduler::needs_of(const Clock& target) const {
     const std::uint32_t waiting_from =
         chain.issued - static_cast<std::uint32_t>(chain.queue.size());
     for (std::uint32_t i = std::max(need, waiting_from); i < position.index; ++i) {
-      const SharedClock& before = chain.queue[i - waiting_from].before;
-      if (before == nullptr) continue;
-      for (const Position& other : before->positions()) {
+      const Task& task = chain.queue[i - waiting_from];
+      std::vector<Position> others;
+      if (task.before != nullptr) others = task.before->positions();
+      if (task.meeting != nullptr) task.meeting->add_partners(others);
+      for (const Position& other : others) {
         const auto known = needs.find(other.chain);
         if (known == needs.end() || known->second < other.index) open.push_back(other);
       }

@@ -14,6 +14,7 @@
 
 #include <halfgrad/emulator/checks/operation_order.h>
 #include <halfgrad/emulator/runtime/streams/clock.h>
+#include <halfgrad/emulator/runtime/streams/meeting.h>
 
 namespace halfgrad::emulator {
 
@@ -23,7 +24,8 @@ struct Task {
   OperationId operation = 0;
   SharedClock before;
   std::function<void(OperationId)> run;  ///< may be empty; does not throw
-  bool is_host_function = false;  ///< runs beside other work, since it may wait for host threads
+  bool is_host_function = false;     ///< runs beside other work, since it may wait for host threads
+  std::shared_ptr<Meeting> meeting;  ///< nullptr: needs no task of another chain
 };
 
 /// Runs tasks in a legal order, one at a time but for host functions. A task runs in the thread
@@ -36,6 +38,8 @@ class Scheduler {
   struct Options {
     bool lazy = false;
     std::uint64_t seed = 0;
+    /// How long tasks may wait for partners while the program calls nothing.
+    std::chrono::milliseconds patience{10'000};
   };
   explicit Scheduler(Options options);
   ~Scheduler();
@@ -46,14 +50,22 @@ class Scheduler {
   /// The chain gets no more tasks. Those that it has still run.
   void close_chain(ChainId chain);
 
+  /// The place that the next task of the chain will get.
+  Position next_position(ChainId chain);
   /// Appends the task; run_eagerly() or a wait runs it.
   Position add(ChainId chain, Task task);
   /// Runs what is ready, unless streams are lazy.
   void run_eagerly();
   /// Runs what the target needs until it is complete.
   void run_until(const Clock& target);
+  /// The same, but returns false where only a partner of a task is missing.
+  bool try_run(const Clock& target);
   /// Runs everything.
   void run_all();
+  /// Some meetings were broken off: wakes the threads that wait, and runs what is ready if eager.
+  void run_released();
+  /// The program ends: partners that are missing now will never come.
+  void expect_no_more();
 
   bool complete(const Clock& target);
   /// The lowest number among tasks that have not finished, or 0 if all have.
@@ -78,6 +90,9 @@ class Scheduler {
   bool is_ready(const Chain& chain) const;
   Needs needs_of(const Clock& target) const;
   Chain* pick(const Needs* needs, bool others_too);
+  bool run(const Clock& target, bool waits);
+  std::vector<Meeting*> waiting_meetings() const;
+  void wait(Lock& lock);
   void run_first(Lock& lock, Chain& chain);
   void run_pending(Lock& lock);
   void start_idle_thread();

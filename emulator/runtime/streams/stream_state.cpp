@@ -21,7 +21,9 @@ void reset_stream_state(const Settings& settings) {
 }
 
 StreamState::StreamState(const Settings& settings)
-    : scheduler({.lazy = settings.lazy_streams, .seed = settings.seed}),
+    : scheduler({.lazy = settings.lazy_streams,
+                 .seed = settings.seed,
+                 .patience = std::chrono::milliseconds(settings.collective_patience)}),
       settings_(settings),
       host_(std::make_shared<const Clock>()) {
   host_chain_ = scheduler.make_chain();
@@ -98,8 +100,11 @@ Position StreamState::add_operation(ChainId chain, Task task, const std::string&
   if (task.operation == 0) task.operation = log.next();
   const OperationId operation = task.operation;
   const SharedClock before = task.before;
+  // The log comes first: a thread may run the task as soon as the scheduler has it.
+  if (!description.empty()) {
+    log.add(operation, scheduler.next_position(chain), before, description);
+  }
   const Position position = scheduler.add(chain, std::move(task));
-  if (!description.empty()) log.add(operation, position, before, description);
   current_host_operation_ = 0;
   return position;
 }
@@ -153,6 +158,13 @@ OperationId StreamState::host_operation() {
     host_ = reached(host_, position);
   }
   return current_host_operation_;
+}
+
+bool StreamState::try_wait(const Clock& target) {
+  if (!scheduler.try_run(target)) return false;
+  const std::lock_guard lock(mutex);
+  order_host(target);
+  return true;
 }
 
 /// Every later operation comes after host_, and so does every pending one that was given since

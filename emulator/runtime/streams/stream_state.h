@@ -22,7 +22,7 @@ namespace halfgrad::emulator {
 ///
 /// The host is one chain: calls of all its threads count in the order in which they reach the
 /// runtime. The emulator checks the order of the GPU's work; races between host threads are another
-/// tool's. Every member is called with `mutex` held, except wait().
+/// tool's. Every member is called with `mutex` held, except wait() and try_wait().
 class StreamState {
  public:
   explicit StreamState(const Settings& settings);
@@ -62,6 +62,8 @@ class StreamState {
   void order_host(const Clock& after);
   /// Runs until the target is complete and orders the host after it. Locks `mutex` itself.
   void wait(const Clock& target);
+  /// The same, but returns false where a task lacks a partner on another device.
+  bool try_wait(const Clock& target);
 
   /// The host's own operation between two calls of the runtime.
   OperationId host_operation();

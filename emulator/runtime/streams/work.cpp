@@ -34,11 +34,11 @@ const char* logged_kind(WorkKind kind) {
 
 /// Runs the work, except on a device that an aborted kernel made unusable: only callbacks run
 /// there.
-void run(const Work& work, OperationId operation) {
-  if (!work.run) return;
+void run(const Work& work, OperationId operation, Meeting* meeting) {
+  if (!work.run && meeting == nullptr) return;
   if (work.kind != WorkKind::host_function && device_is_lost(work.device)) return;
   try {
-    work.run(operation);
+    meeting != nullptr ? meeting->run(operation) : work.run(operation);
     if (const char* kind = logged_kind(work.kind)) {
       launch_log().add(CallRecord{kind, work.name, work.detail, work.cost});
     }
@@ -68,7 +68,10 @@ std::function<void(OperationId)> tell_host(SharedClock before,
 Task task_of(std::shared_ptr<const Work> work, const SharedClock& before) {
   Task task;
   task.is_host_function = work->kind == WorkKind::host_function;
-  task.run = [work = std::move(work)](OperationId operation) { run(*work, operation); };
+  if (work->meet) task.meeting = work->meet();
+  task.run = [work = std::move(work), meeting = task.meeting](OperationId operation) {
+    run(*work, operation, meeting.get());
+  };
   if (task.is_host_function) task.run = tell_host(before, std::move(task.run));
   return task;
 }
@@ -80,7 +83,8 @@ cudaError_t enqueue(cudaStream_t handle, Work work) {
     const std::lock_guard lock(state.mutex);
     Stream* const stream = find_stream(handle, work.name.c_str());
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
-    if (work.kind == WorkKind::kernel && work.device != stream->device) {
+    const bool runs_on_multiprocessors = work.kind == WorkKind::kernel || work.meet;
+    if (runs_on_multiprocessors && work.device != stream->device) {
       report_call(FindingKind::invalid_call, work.name.c_str(),
                   "the current device is " + std::to_string(work.device) + ", " + stream->name() +
                       " belongs to device " + std::to_string(stream->device),
@@ -136,6 +140,10 @@ cudaError_t wait_for_device(int device) {
 }
 
 void finish_all_work() { stream_state().scheduler.run_all(); }
+
+void run_released_work() { stream_state().scheduler.run_released(); }
+
+void expect_no_more_work() { stream_state().scheduler.expect_no_more(); }
 
 OperationId host_operation() {
   StreamState& state = stream_state();
