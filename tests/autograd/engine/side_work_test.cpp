@@ -26,8 +26,8 @@ class SideWorkTest : public OnCuda {};
 constexpr std::int64_t kWidth = 24;
 
 /// Four layers with float32 or 16-bit parameters.
-struct Layers {
-  explicit Layers(DType stored) {
+struct SideWorkLayers {
+  explicit SideWorkLayers(DType stored) {
     manual_seed(1);
     for (int i = 0; i < 4; ++i) {
       weights.push_back((randn({kWidth, kWidth}) * 0.3).to(stored).to(kCUDA).requires_grad_());
@@ -62,24 +62,24 @@ struct Layers {
 
 struct Pass {
   const char* what;
-  std::function<void(Layers&, const Tensor& x)> run;
+  std::function<void(SideWorkLayers&, const Tensor& x)> run;
 };
 
 const std::vector<Pass>& passes() {
   static const std::vector<Pass> all = {
       {"plain",
-       [](Layers& net, const Tensor& x) {
+       [](SideWorkLayers& net, const Tensor& x) {
          net.zero();
          net.forward(x).backward();
        }},
       {"two passes are summed",
-       [](Layers& net, const Tensor& x) {
+       [](SideWorkLayers& net, const Tensor& x) {
          net.zero();
          net.forward(x).backward();
          net.forward(x * 2).backward();
        }},
       {"a weight is used twice",
-       [](Layers& net, const Tensor& x) {
+       [](SideWorkLayers& net, const Tensor& x) {
          net.zero();
          const std::vector<Tensor> own = net.weights;
          net.weights[3] = net.weights[1];
@@ -87,7 +87,7 @@ const std::vector<Pass>& passes() {
          net.weights = own;
        }},
       {"the weight is computed",
-       [](Layers& net, const Tensor& x) {
+       [](SideWorkLayers& net, const Tensor& x) {
          net.zero();
          const std::vector<Tensor> own = net.weights;
          for (Tensor& w : net.weights) w = w * 0.5 + 0.01;
@@ -95,7 +95,7 @@ const std::vector<Pass>& passes() {
          net.weights = own;
        }},
       {"a bias of one element",
-       [](Layers& net, const Tensor& x) {
+       [](SideWorkLayers& net, const Tensor& x) {
          net.zero();
          const std::vector<Tensor> own = net.biases;
          for (Tensor& b : net.biases) b = b.slice(0, 0, 1);
@@ -103,7 +103,7 @@ const std::vector<Pass>& passes() {
          net.biases = own;
        }},
       {"hooks read",
-       [](Layers& net, const Tensor& x) {
+       [](SideWorkLayers& net, const Tensor& x) {
          net.zero();
          std::vector<HookHandle> hooks;
          for (const Tensor& w : net.weights) {
@@ -113,7 +113,7 @@ const std::vector<Pass>& passes() {
          for (HookHandle& hook : hooks) hook.remove();
        }},
       {"hooks on casts read",
-       [](Layers& net, const Tensor& x) {
+       [](SideWorkLayers& net, const Tensor& x) {
          net.zero();
          Tensor y = x.to(kHalf);
          for (std::size_t i = 0; i < net.weights.size(); ++i) {
@@ -124,7 +124,7 @@ const std::vector<Pass>& passes() {
          y.sum(kFloat).backward();
        }},
       {"a clone is summed with the rest",
-       [](Layers& net, const Tensor& x) {
+       [](SideWorkLayers& net, const Tensor& x) {
          net.zero();
          (net.forward(x) + net.weights[2].to(kFloat).square().sum()).backward();
        }},
@@ -136,7 +136,7 @@ TEST_F(SideWorkTest, GivesTheBitsOfEagerPasses) {
   for (const DType stored : {kFloat, kHalf}) {
     for (const Pass& pass : passes()) {
       SCOPED_TRACE(pass.what);
-      Layers eager(stored), captured(stored);
+      SideWorkLayers eager(stored), captured(stored);
       manual_seed(2);
       const Tensor x = randn({40, kWidth}).to(kCUDA);
       pass.run(eager, x);
