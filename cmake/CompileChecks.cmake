@@ -35,8 +35,9 @@ set(engines core/engines/elementwise.h core/engines/reduce.h core/engines/rows.h
             autograd/ops/shared/class_targets.h autograd/ops/shared/cross_entropy_rows.h
             autograd/ops/shared/division_operands.h autograd/ops/shared/gelu.h
             autograd/ops/shared/layer_norm_rows.h autograd/ops/shared/loss.h
-            autograd/ops/shared/predicate.h autograd/ops/shared/relu.h
-            autograd/ops/shared/softmax_rows.h optim/parameter_update.h)
+            autograd/ops/shared/mlp_formula.h autograd/ops/shared/predicate.h autograd/ops/shared/relu.h
+            autograd/ops/shared/softmax_rows.h optim/formula_update.h optim/parameter_update.h
+            optim/state_update.h)
 set(includes "")
 set(host_includes "")
 set(check_sources "")

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <tuple>
 #include <vector>
 
 #include <halfgrad/optim/parameter_update.h>
@@ -24,11 +25,11 @@ class StateUpdates {
     const bool is_narrow =
         elements != nullptr && (elements->dtype() != kFloat || factors != nullptr);
     const Array* const gradient = is_narrow ? elements : &grad.array();
+    const float* const inv_scale = float_in(factors);
+    const float* const clip = factors != nullptr ? inv_scale + 1 : nullptr;
     std::apply(
         [&](const auto*... state) {
           if (!is_narrow) return plain_.push_back({update, {&parameter, gradient, state...}});
-          const float* const inv_scale = float_in(factors);
-          const float* const clip = factors != nullptr ? inv_scale + 1 : nullptr;
           narrow_.push_back({{update, inv_scale, clip}, {&parameter, gradient, state...}});
           narrow_params_.push_back(param);
         },
