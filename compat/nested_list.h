@@ -31,12 +31,12 @@ class NestedList {
   std::vector<NestedList> elements_;
 };
 
-/// Throws std::invalid_argument for lists of unequal shape or with numbers of several dtypes.
+/// Throws std::invalid_argument for lists of unequal shape and for elements of several dtypes.
 Tensor tensor_of(const NestedList& list, CreationOptions options);
 
 }  // namespace detail
 
-/// `tensor({{{{1, 2}}}})` and `tensor({})`. dtype when absent: that of the numbers, or
+/// `tensor({{{{1, 2}}}})` and `tensor({})`. dtype when absent: that of the elements, or
 /// get_default_dtype() if there is none.
 inline Tensor tensor(std::initializer_list<detail::NestedList> values,
                      const CreationOptions& options = {}) {
