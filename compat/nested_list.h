@@ -31,7 +31,7 @@ class NestedList {
   std::vector<NestedList> elements_;
 };
 
-/// Throws std::invalid_argument for lists of unequal shape or with numbers of several dtypes.
+/// Throws std::invalid_argument for lists of unequal shape and for elements of several dtypes.
 Tensor tensor_of(const NestedList& list, CreationOptions options);
 
 }  // namespace detail
