@@ -123,7 +123,8 @@ void multiply_one_row(const Product& p, Order order) {
 
   const auto multiply = [&](const auto& b) {
     const bool partial = order == Order::partial_sums;
-    const std::int64_t grain = partial ? column_grain<T>(depth) : row_grain<T>(depth, n);
+    const bool long_rows = !partial && b.col_stride == 1;
+    const std::int64_t grain = long_rows ? row_grain<T>(depth, n) : column_grain<T>(depth);
     parallel_for(0, n, grain, [&](std::int64_t begin, std::int64_t end) {
       result.compute({0, 1, begin, end - begin}, [&](const Tile&) {
         if (partial) return multiply_column(x, b, begin, end, result.to);
