@@ -3,10 +3,10 @@
 set(HALFGRAD_HAS_MPI OFF)
 set(MPI_CXX_SKIP_MPICXX ON)  # the C API suffices
 if(HALFGRAD_DIST AND HALFGRAD_MPI)
-  if(HALFGRAD_MPI STREQUAL "AUTO")
-    find_package(MPI QUIET COMPONENTS CXX)
-  else()
+  if(NOT HALFGRAD_MPI STREQUAL "AUTO")
     find_package(MPI REQUIRED COMPONENTS CXX)
+  elseif(NOT HALFGRAD_PYTHON)  # a wheel would not work on a machine without MPI
+    find_package(MPI QUIET COMPONENTS CXX)
   endif()
   set(HALFGRAD_HAS_MPI ${MPI_CXX_FOUND})
 endif()

@@ -35,8 +35,9 @@ HostCommunicator::~HostCommunicator() {
   if (is_thrown) transport_->interrupt();
   job_arrived_.notify_one();
   thread_.join();
-  transport_->leave(is_thrown ? "its program threw an exception"
-                              : "its program has destroyed the communicator");
+  transport_->leave(
+      is_thrown ? "its program threw an exception" : "its program has destroyed the communicator",
+      is_thrown);
 }
 
 Work HostCommunicator::all_reduce(const Array& array, ReduceOp op) {
@@ -106,12 +107,23 @@ std::optional<HostCommunicator::Job> HostCommunicator::next_job() {
     job_arrived_.wait_for(lock, std::chrono::milliseconds(100));
     if (!jobs_.empty() || !broken_.empty()) continue;
     lock.unlock();
-    transport_->idle();
+    const std::string error = idle();
     lock.lock();
+    if (!error.empty()) broken_ = error;
   }
   Job job = std::move(jobs_.front());
   jobs_.pop_front();
   return job;
+}
+
+// Returns the text of an error, else an empty one.
+std::string HostCommunicator::idle() {
+  try {
+    transport_->idle();
+    return "";
+  } catch (const std::exception& error) {
+    return "on " + name_of(rank()) + ": " + error.what();
+  }
 }
 
 void HostCommunicator::execute(const Job& job) {
@@ -155,7 +167,7 @@ void HostCommunicator::give_up(const Job& job, const std::string& error) {
     const std::lock_guard lock(mutex_);
     broken_ = error;
   }
-  transport_->leave(error);
+  transport_->leave(error, true);
   job.work->fail(error);
 }
 

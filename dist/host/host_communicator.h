@@ -53,6 +53,7 @@ class HostCommunicator final : public Communicator {
   Work launch(Call call, const Array& output, const Array& input, Algorithm algorithm);
   void run();
   std::optional<Job> next_job();
+  std::string idle();
   void execute(const Job& job);
   void on_host(const Job& job);
   void on_gpu(const Job& job);

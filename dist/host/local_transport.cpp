@@ -71,7 +71,7 @@ void LocalTransport::wait_for(int peer, Lock& lock, Deadline deadline,
   if (!in_time) fail_silent({name_of(peer)}, timeout_);
 }
 
-void LocalTransport::leave(const std::string& reason) noexcept {
+void LocalTransport::leave(const std::string& reason, bool /*after_error*/) noexcept {
   const Lock lock(group_->mutex_);
   auto& left = group_->members_[rank_].left;
   if (!left) left = reason;

@@ -54,7 +54,7 @@ class LocalTransport final : public Transport {
   std::string name_of(int rank) const override { return "rank " + std::to_string(rank); }
 
   void exchange(std::span<const SentBytes> sends, std::span<const ReceivedBytes> receives) override;
-  void leave(const std::string& reason) noexcept override;
+  void leave(const std::string& reason, bool after_error) noexcept override;
   void interrupt() noexcept override;
 
  private:

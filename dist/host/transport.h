@@ -32,8 +32,9 @@ class Transport {
                         std::span<const ReceivedBytes> receives) = 0;
 
   /// Tells the other ranks that this one takes part in no further exchange: each exchange that
-  /// still waits for it throws an error with `reason`. Returns soon, whatever the others do.
-  virtual void leave(const std::string& reason) noexcept = 0;
+  /// still waits for it throws an error with `reason`. Returns soon, whatever the others do. Later
+  /// calls do nothing.
+  virtual void leave(const std::string& reason, bool after_error) noexcept = 0;
 
   /// Makes a running exchange throw soon. May be called by any thread.
   virtual void interrupt() noexcept = 0;

@@ -49,7 +49,7 @@ Members::Members(MPI_Comm world) {
             "MPI_Allgather");
   for (const Name& name : names) names_.emplace_back(name.text);
   notices_.resize(size);
-  answers_.resize(size);
+  are_busy_.resize(size);
 }
 
 // Receives a message with this tag from anybody, if one has arrived.
@@ -86,24 +86,23 @@ bool Members::is_sent() {
   return true;
 }
 
-void Members::serve(std::int64_t exchanges, bool busy) {
+void Members::serve(bool busy) {
   int from = 0;
   char question = 0;
   Notice notice;
-  Answer answer = {};
+  bool answer = false;
   while (receive(kNotice, from, notice)) notices_[from] = std::make_unique<Notice>(notice);
-  while (receive(kQuestion, from, question)) send(from, kAnswer, Answer{exchanges, busy});
-  while (receive(kAnswer, from, answer)) answers_[from] = answer;
+  while (receive(kQuestion, from, question)) send(from, kAnswer, busy);
+  while (receive(kAnswer, from, answer)) are_busy_[from] = answer;
   is_sent();
 }
 
-std::string Members::call_roll(const std::vector<bool>& missing, std::int64_t exchanges,
-                               std::chrono::milliseconds limit) {
-  answers_.assign(size(), std::nullopt);
+std::string Members::call_roll(const std::vector<bool>& missing, std::chrono::milliseconds limit) {
+  are_busy_.assign(size(), std::nullopt);
   for (int r = 0; r < size(); ++r) {
     if (r != rank_) send(r, kQuestion, char{});
   }
-  const auto has_answered = [this](int r) { return r == rank_ || answers_[r] || notices_[r]; };
+  const auto has_answered = [this](int r) { return r == rank_ || are_busy_[r] || notices_[r]; };
   const auto all_answered = [&] {
     for (int r = 0; r < size(); ++r) {
       if (!has_answered(r)) return false;
@@ -112,7 +111,7 @@ std::string Members::call_roll(const std::vector<bool>& missing, std::int64_t ex
   };
   const auto deadline = Clock::now() + limit;
   while (!all_answered() && Clock::now() < deadline) {
-    serve(exchanges, true);
+    serve(true);
     std::this_thread::sleep_for(kPause);
   }
 
@@ -120,8 +119,8 @@ std::string Members::call_roll(const std::vector<bool>& missing, std::int64_t ex
   for (int r = 0; r < size(); ++r) {
     if (!has_answered(r)) {
       append(silent, names_[r]);
-    } else if (missing[r] && answers_[r]) {
-      append(answers_[r]->busy ? waiting : elsewhere, names_[r]);
+    } else if (missing[r] && are_busy_[r]) {
+      append(*are_busy_[r] ? waiting : elsewhere, names_[r]);
     }
   }
   std::string text;
@@ -144,7 +143,7 @@ void Members::leave(std::int64_t exchanges, bool failed, const std::string& reas
 std::vector<std::string> Members::wait_until_all_left(std::chrono::milliseconds limit) {
   const auto deadline = Clock::now() + limit;
   for (;;) {
-    serve(0, false);
+    serve(false);
     std::vector<std::string> missing;
     for (int r = 0; r < size(); ++r) {
       if (r != rank_ && !notices_[r]) missing.push_back(names_[r]);

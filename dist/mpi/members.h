@@ -31,14 +31,13 @@ class Members {
   /// The notice of a rank that has left, else nullptr.
   const Notice* notice_of(int rank) const { return notices_[rank].get(); }
 
-  /// Receives notices, and answers the questions of other ranks. `exchanges` is the number of this
-  /// rank's complete ones, `busy` says whether it waits in one.
-  void serve(std::int64_t exchanges, bool busy);
+  /// Receives notices, and answers the questions of other ranks. `busy` says whether this rank
+  /// waits in an exchange.
+  void serve(bool busy);
 
   /// Asks all ranks, and waits for their answers, `limit` at most. Returns the text for an error:
   /// which of the `missing` ranks are silent, and which have not called the collective.
-  std::string call_roll(const std::vector<bool>& missing, std::int64_t exchanges,
-                        std::chrono::milliseconds limit);
+  std::string call_roll(const std::vector<bool>& missing, std::chrono::milliseconds limit);
 
   /// Sends the notice to all ranks, and waits a second at most until it is on its way.
   void leave(std::int64_t exchanges, bool failed, const std::string& reason);
@@ -46,11 +45,6 @@ class Members {
   std::vector<std::string> wait_until_all_left(std::chrono::milliseconds limit);
 
  private:
-  struct Answer {
-    std::int64_t exchanges;
-    std::int64_t busy;
-  };
-
   template <class T>
   bool receive(int tag, int& from, T& message);
   template <class T>
@@ -61,7 +55,7 @@ class Members {
   int rank_ = 0;
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<Notice>> notices_;
-  std::vector<std::optional<Answer>> answers_;  // to the last roll call
+  std::vector<std::optional<bool>> are_busy_;  // the answers to the last roll call
 
   struct Sent {
     std::vector<std::byte> bytes;

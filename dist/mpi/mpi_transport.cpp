@@ -64,7 +64,7 @@ void MpiTransport::wait_for(Requests& requests) {
       continue;
     }
     if (round % 16 == 0) {
-      members_.serve(exchanges_, true);
+      members_.serve(true);
       expect_members(requests);
     }
     if (interrupted_) fail_interrupted();
@@ -74,7 +74,7 @@ void MpiTransport::wait_for(Requests& requests) {
       // A quarter of the time-out, and no more than two seconds, is enough for an answer.
       const auto limit = std::min<std::chrono::milliseconds>(timeout_ / 4, std::chrono::seconds(2));
       throw CommunicationError("expected every rank to take part within " + text_of(timeout_) +
-                               ", got " + members_.call_roll(missing, exchanges_, limit));
+                               ", got " + members_.call_roll(missing, limit));
     }
     backoff.pause();
   }
@@ -90,8 +90,8 @@ void MpiTransport::expect_members(const Requests& requests) {
   }
 }
 
-void MpiTransport::leave(const std::string& reason) noexcept {
-  if (interrupted_) return abandon(reason);
+void MpiTransport::leave(const std::string& reason, bool after_error) noexcept {
+  if (after_error) return abandon(reason);
   if (left_) return;
   left_ = true;
   try {

@@ -28,9 +28,9 @@ class MpiTransport final : public Transport {
   std::string name_of(int rank) const override { return members_.name_of(rank); }
 
   void exchange(std::span<const SentBytes> sends, std::span<const ReceivedBytes> receives) override;
-  void leave(const std::string& reason) noexcept override;
+  void leave(const std::string& reason, bool after_error) noexcept override;
   void interrupt() noexcept override { interrupted_ = true; }
-  void idle() override { members_.serve(exchanges_, false); }
+  void idle() override { members_.serve(false); }
 
  private:
   void wait_for(Requests& requests);

@@ -20,8 +20,9 @@ void for_each_chunk(Bytes bytes, const F& f) {
 
 }  // namespace
 
-MPI_Request& Requests::add(int peer) {
+MPI_Request& Requests::add(int peer, bool is_receive) {
   peers_.push_back(peer);
+  are_receives_.push_back(is_receive);
   ++pending_;
   return requests_.emplace_back(MPI_REQUEST_NULL);
 }
@@ -29,18 +30,16 @@ MPI_Request& Requests::add(int peer) {
 void Requests::receive(int from, ReceivedBytes bytes) {
   for_each_chunk(bytes, [&](ReceivedBytes chunk) {
     check_mpi(MPI_Irecv(chunk.data(), static_cast<int>(chunk.size()), MPI_BYTE, from, kData,
-                        communicator_, &add(from)),
+                        communicator_, &add(from, true)),
               "MPI_Irecv");
-    are_receives_.push_back(true);
   });
 }
 
 void Requests::send(int to, SentBytes bytes) {
   for_each_chunk(bytes, [&](SentBytes chunk) {
     check_mpi(MPI_Isend(chunk.data(), static_cast<int>(chunk.size()), MPI_BYTE, to, kData,
-                        communicator_, &add(to)),
+                        communicator_, &add(to, false)),
               "MPI_Isend");
-    are_receives_.push_back(false);
   });
 }
 

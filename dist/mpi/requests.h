@@ -27,7 +27,7 @@ class Requests {
   void cancel() noexcept;
 
  private:
-  MPI_Request& add(int peer);
+  MPI_Request& add(int peer, bool is_receive);
 
   MPI_Comm communicator_;
   std::vector<MPI_Request> requests_;

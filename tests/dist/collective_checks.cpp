@@ -9,8 +9,8 @@
 namespace halfgrad::dist {
 namespace {
 
-// 0, 1, less than the ranks, not divisible, around the limit of small arrays (4 KiB), and above.
-constexpr std::int64_t kSizes[] = {0, 1, 2, 5, 511, 1024, 1025, 4097, 20011};
+// 0, 1, not divisible by the ranks, the limit of small arrays (4 KiB of float), and above.
+constexpr std::int64_t kSizes[] = {0, 1, 5, 1024, 1025, 20011};
 
 template <class F>
 void for_each_dtype(const F& f) {

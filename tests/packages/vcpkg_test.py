@@ -54,7 +54,7 @@ def main():
     manifest = json.loads((PORT / "vcpkg.json").read_text())
     features = check_manifest(manifest, lists)
     portfile = (PORT / "portfile.cmake").read_text()
-    options = set(re.findall(r"^option\((\w+)", lists, re.M))
+    options = set(re.findall(r"^(?:option|set)\((HALFGRAD_\w+)", lists, re.M))
     for option in re.findall(r"HALFGRAD_[A-Z]+", portfile):
         expect(option in options, f"an option of CMakeLists.txt, got {option}")
     declared = dict(re.findall(r"^ +([a-z]+) (HALFGRAD_[A-Z]+)$", portfile, re.M))

@@ -14,6 +14,7 @@ vcpkg_cmake_configure(
   OPTIONS
     ${feature_options}
     -DHALFGRAD_NATIVE=OFF
+    -DHALFGRAD_MPI=OFF
     -DHALFGRAD_TESTS=OFF
     -DHALFGRAD_EXAMPLES=OFF
     -DHALFGRAD_TOOLS=OFF
