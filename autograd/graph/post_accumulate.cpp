@@ -82,7 +82,9 @@ BackwardEnd::BackwardEnd() : outer_(std::exchange(innermost_end, this)) {}
 BackwardEnd::~BackwardEnd() { innermost_end = outer_; }
 
 void BackwardEnd::call() {
-  for (std::size_t i = 0; i < functions_.size(); ++i) functions_[i]();
+  while (!functions_.empty()) {  // a function may add others
+    for (const auto& function : std::exchange(functions_, {})) function();
+  }
 }
 
 void BackwardEnd::add(std::function<void()> function) {

@@ -141,12 +141,15 @@ TEST(PostAccumulateHooks, MayAskForACallAtTheEnd) {
   const Tensor x = leaf(1), y = leaf(1);
   std::string order;
   auto a = register_post_accumulate_grad_hook(x, [&](const Tensor&) {
-    detail::BackwardEnd::add([&] { order += " end"; });
+    detail::BackwardEnd::add([&] {
+      order += " end";
+      detail::BackwardEnd::add([&] { order += " last"; });
+    });
     order += "x";
   });
   auto b = register_post_accumulate_grad_hook(y, [&](const Tensor&) { order += " y"; });
   sum(exp(y) * x).backward();
-  EXPECT_EQ(order, "x y end");
+  EXPECT_EQ(order, "x y end last");
 }
 
 TEST(PostAccumulateHooks, RefuseOtherTensors) {
