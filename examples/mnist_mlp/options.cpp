@@ -97,10 +97,9 @@ Options parse_options(int argc, char** argv) {
          "First loss scale of fp16 and fp16-masters; recommended: the largest power of two that "
          "the gradients of the first batches allow")
       ->option_text("X|recommended [65536]");
-  CLI::Option* const json =
-      app.add_option("--json", options.json, "Also write the results to this file")
-          ->check(checks::writable)
-          ->option_text("FILE");
+  app.add_option("--json", options.json, "Also write the results to this file")
+      ->check(checks::writable)
+      ->option_text("FILE");
   const programs::TraceOptions traces(app);
   CLI::Option* const report =
       programs::add_report(app, options.report, "Also write a page with charts to this file");
@@ -151,16 +150,14 @@ Options parse_options(int argc, char** argv) {
       ->check(CLI::ExistingFile)
       ->option_text("FILE")
       ->group(digits);
-  CLI::Option* const graph =
-      app.add_flag(
-             "--graph", options.graph,
-             "Capture a whole step in a CUDA graph and replay it; gives the same results, also on "
-             "the CPU")
-          ->group(digits);
+  app.add_flag(
+         "--graph", options.graph,
+         "Capture a whole step in a CUDA graph and replay it; gives the same results, also on "
+         "the CPU")
+      ->group(digits);
   app.add_flag("--distributed", options.distributed,
                "Train on all ranks of mpirun, each with its part of every batch; in fp16 unless "
                "--precision says otherwise")
-      ->excludes(graph, json, report)
       ->group(digits);
   app.add_option("--seeds", options.seeds, "Train with N seeds and report the means")
       ->check(CLI::Range(1, 1000))
@@ -182,10 +179,12 @@ Options parse_options(int argc, char** argv) {
     if (options.distributed && !is_one_training)
       throw CLI::ValidationError(
           "--distributed: choose --task digits, one --precision and one seed");
-    if (options.distributed &&
-        (traces.has_trace() || traces.has_tensorboard() || options.init_scale))
+    const bool wants_more = options.graph || traces.has_trace() || traces.has_tensorboard() ||
+                            !options.json.empty() || !options.report.empty() || options.init_scale;
+    if (options.distributed && wants_more)
       throw CLI::ValidationError(
-          "--distributed: leave out --trace, --tensorboard and --init-scale");
+          "--distributed: leave out --graph, --json, --report, --trace, --tensorboard and "
+          "--init-scale");
     for (const Precision& known : kPrecisions)
       if (precision == known.name || precision == "all") options.precisions.push_back(known);
     if (options.init_scale && !options.scales_a_loss())

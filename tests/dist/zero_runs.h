@@ -53,7 +53,7 @@ inline std::vector<NamedFactory> elementwise_optimizers() {
 inline std::vector<optim::ParamGroup> new_groups(DType dtype, std::uint64_t seed = 1) {
   Generator generator;
   generator.set_state({.seed = seed, .stream = 0});
-  const detail::GeneratorScope random(generator);
+  const halfgrad::detail::GeneratorScope random(generator);
   const auto parameter = [&](const Shape& sizes) {
     return randn(sizes, {.dtype = dtype}).requires_grad_();
   };
@@ -75,7 +75,7 @@ inline std::vector<Tensor> parameters_of(const std::vector<optim::ParamGroup>& g
 inline Tensor gradient_of(const Tensor& parameter, std::size_t index, int step, int rank) {
   Generator generator;
   generator.set_state({.seed = 99, .stream = index + 100 * step + 10'000 * rank});
-  const detail::GeneratorScope random(generator);
+  const halfgrad::detail::GeneratorScope random(generator);
   return randn(parameter.sizes(), {.dtype = parameter.dtype()});
 }
 
