@@ -76,6 +76,8 @@ void add_options(CLI::App& app, CommandOptions& options) {
          "--memory", [&](const std::string& text) { settings.memory = bytes_option(text); },
          "Memory of each GPU, such as 8G")
       ->type_name("SIZE");
+  app.add_option("--patience", settings.collective_patience,
+                 "Milliseconds for which a rank of NCCL waits while the program calls nothing");
   app.add_option("--gpu", settings.gpu, "Limits and figures of this GPU")
       ->check(CLI::IsMember(gpu_names()));
   app.add_option("--threads", settings.threads, "Host threads that run blocks; 0: one a core");
