@@ -62,6 +62,7 @@ class Halfgrad(ConanFile):
         for option in ("NATIVE", "TESTS", "EXAMPLES", "TOOLS"):
             toolchain.cache_variables[f"HALFGRAD_{option}"] = False
         toolchain.cache_variables["HALFGRAD_MPI"] = False  # requires no package of MPI
+        toolchain.cache_variables["HALFGRAD_NCCL"] = False
         toolchain.cache_variables["CMAKE_UNITY_BUILD"] = True
         toolchain.user_presets_path = False  # leaves the sources as they are
         toolchain.generate()
