@@ -4,19 +4,33 @@
 #include <halfgrad/dist/arguments.h>
 #include <halfgrad/dist/launcher.h>
 #include <halfgrad/dist/mpi/mpi_communicator.h>
+#include <halfgrad/dist/nccl_communicators.h>
 #include <halfgrad/dist/single_rank.h>
 
 namespace halfgrad::dist {
+namespace {
+
+std::shared_ptr<Communicator> host_communicator(const Launch& launch,
+                                                std::chrono::milliseconds timeout) {
+  if (launch.size == 1) return std::make_shared<SingleRank>();
+  return make_mpi_communicator(launch, timeout);
+}
+
+}  // namespace
 
 std::shared_ptr<Communicator> init_process_group(const ProcessGroupOptions& options) {
   expect_timeout("init_process_group", options.timeout);
-  if (!options.backend.empty() && options.backend != "mpi") {
-    halfgrad::detail::fail("init_process_group", "expected backend \"mpi\" or \"\", got \"{}\"",
+  const bool over_nccl = options.backend == "nccl";
+  if (!options.backend.empty() && options.backend != "mpi" && !over_nccl) {
+    halfgrad::detail::fail("init_process_group",
+                           "expected backend \"mpi\", \"nccl\" or \"\", got \"{}\"",
                            options.backend);
   }
   const Launch launch = find_launch();
-  if (launch.size == 1) return std::make_shared<SingleRank>();
-  return make_mpi_communicator(launch, options.timeout);
+  const auto host = host_communicator(launch, options.timeout);
+  if (!over_nccl) return host;
+  const Device device = options.device.value_or(Device(kCUDA, launch.local_rank));
+  return make_nccl_communicator(*host, device, options.timeout);
 }
 
 }  // namespace halfgrad::dist

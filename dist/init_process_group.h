@@ -2,15 +2,20 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include <halfgrad/core/device.h>
 #include <halfgrad/dist/communicator.h>
 
 namespace halfgrad::dist {
 
 struct ProcessGroupOptions {
-  /// "mpi", or "" for the backend that fits how the program was started.
+  /// "mpi"; "nccl", where each rank is one GPU; or "" for the backend that fits how the program was
+  /// started, which is "mpi".
   std::string backend = {};
+  /// This rank's GPU for "nccl". By default rank k of a node, as the launcher counts, has cuda:k.
+  std::optional<Device> device = {};
   /// Longest time in which a rank may show no progress in a collective before all ranks fail.
   std::chrono::milliseconds timeout = std::chrono::minutes(10);
 };
@@ -20,6 +25,8 @@ struct ProcessGroupOptions {
 /// alone is rank 0 of 1, and needs no MPI.
 ///
 ///   const auto communicator = dist::init_process_group({.timeout = std::chrono::minutes(1)});
+///
+/// Ranks of backend "nccl" find each other over MPI: see nccl_communicators.h.
 ///
 /// MPI starts here unless the program has started it before (with MPI_THREAD_MULTIPLE), and ends
 /// with the program. The destructor of the communicator waits for those of the other ranks, but no

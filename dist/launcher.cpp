@@ -10,27 +10,34 @@ namespace halfgrad::dist {
 namespace {
 
 // Open MPI; MPICH, Intel MPI; MVAPICH; Slurm's srun.
-constexpr const char* kSizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
-                                  "SLURM_STEP_NUM_TASKS"};
+struct Variables {
+  const char *size, *local_rank;
+};
+constexpr Variables kVariables[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+                                    {"PMI_SIZE", "MPI_LOCALRANKID"},
+                                    {"MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK"},
+                                    {"SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"}};
 
-int parsed_size(const char* variable, std::string_view text) {
-  int size = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), size);
-  if (status != std::errc() || end != text.data() + text.size() || size < 1) {
+int parsed(const char* variable, std::string_view text, int least) {
+  int number = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (status != std::errc() || end != text.data() + text.size() || number < least) {
     halfgrad::detail::fail<std::runtime_error>(
-        "init_process_group", "expected a positive integer in the environment's {}, got '{}'",
-        variable, text);
+        "init_process_group", "expected a {} integer in the environment's {}, got '{}'",
+        least == 1 ? "positive" : "non-negative", variable, text);
   }
-  return size;
+  return number;
 }
 
 }  // namespace
 
 Launch find_launch() {
-  for (const char* const variable : kSizes) {
-    if (const char* const text = std::getenv(variable)) {
-      return {parsed_size(variable, text), variable};
-    }
+  for (const Variables& variables : kVariables) {
+    const char* const size = std::getenv(variables.size);
+    if (size == nullptr) continue;
+    const char* const local_rank = std::getenv(variables.local_rank);
+    return {parsed(variables.size, size, 1), variables.size,
+            local_rank == nullptr ? 0 : parsed(variables.local_rank, local_rank, 0)};
   }
   const char* const torchrun = std::getenv("WORLD_SIZE");
   if (torchrun != nullptr && std::string_view(torchrun) != "1") {

@@ -8,6 +8,7 @@ namespace halfgrad::dist {
 struct Launch {
   int size = 1;
   std::string variable = {};  ///< the variable of the environment that says so; empty if none does
+  int local_rank = 0;         ///< counts the processes of this node
 };
 
 /// Reads the variables that mpirun of Open MPI and of MPICH, and Slurm's srun, set in each process.

@@ -1,6 +1,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -61,7 +62,7 @@ TEST(ProcessGroup, AProgramStartedAsOneRankNeedsNoMpi) {
 
 TEST(ProcessGroup, RefusesBadOptions) {
   EXPECT_EQ(text_thrown_by([] { static_cast<void>(init_process_group({.backend = "gloo"})); }),
-            "init_process_group: expected backend \"mpi\" or \"\", got \"gloo\"");
+            "init_process_group: expected backend \"mpi\", \"nccl\" or \"\", got \"gloo\"");
   EXPECT_THROW(static_cast<void>(init_process_group({.timeout = std::chrono::milliseconds(0)})),
                std::invalid_argument);
 }
@@ -75,7 +76,25 @@ TEST(Launcher, ReadsTheVariablesOfEachLauncher) {
     const Variable size(name, "3");
     EXPECT_EQ(find_launch().size, 3);
     EXPECT_EQ(find_launch().variable, name);
+    EXPECT_EQ(find_launch().local_rank, 0);
   }
+}
+
+TEST(Launcher, ReadsTheRankOnTheNode) {
+  const Alone alone;
+  const std::pair<const char*, const char*> variables[] = {
+      {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+      {"PMI_SIZE", "MPI_LOCALRANKID"},
+      {"MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK"},
+      {"SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"}};
+  for (const auto& [size, local_rank] : variables) {
+    const Variable ranks(size, "4"), own(local_rank, "2");
+    EXPECT_EQ(find_launch().local_rank, 2);
+  }
+  const Variable ranks("PMI_SIZE", "4"), own("MPI_LOCALRANKID", "-1");
+  EXPECT_EQ(text_thrown_by([] { find_launch(); }),
+            "init_process_group: expected a non-negative integer in the environment's "
+            "MPI_LOCALRANKID, got '-1'");
 }
 
 TEST(Launcher, RefusesWhatItCannotRead) {
