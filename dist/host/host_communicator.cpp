@@ -4,6 +4,8 @@
 #include <exception>
 #include <utility>
 
+#include <halfgrad/core/fail.h>
+#include <halfgrad/core/graph.h>
 #include <halfgrad/dist/arguments.h>
 #include <halfgrad/dist/host/collectives.h>
 #include <halfgrad/dist/host/message_memory.h>
@@ -85,6 +87,12 @@ void HostCommunicator::barrier() {
 
 Work HostCommunicator::launch(Call call, const Array& output, const Array& input,
                               Algorithm algorithm) {
+  if (Graph::is_capturing()) {
+    halfgrad::detail::fail<std::runtime_error>(
+        name(call.collective),
+        "expected no capture, since the host takes part in this communicator's collectives; "
+        "capture those of make_nccl_communicators(), or call it between replays");
+  }
   auto work = std::make_shared<HostWork>(input.device());
   {
     const std::lock_guard lock(mutex_);
