@@ -145,17 +145,17 @@ void NcclCommunicator::barrier() {
   work.wait();
 }
 
-Work NcclCommunicator::launch(const Call& numbered, std::initializer_list<const Array*> arrays,
+Work NcclCommunicator::launch(const Call& call, std::initializer_list<const Array*> arrays,
                               const std::function<void(const std::string&)>& queue) {
-  Call call = numbered;
   for (const Array* array : arrays) {
     if (array->device() == device_) continue;
     halfgrad::detail::fail(name(call.collective), "expected an array on {}, got one on {}", device_,
                            array->device());
   }
   connection_.failure()->throw_any();
-  call.number = ++calls_;
-  const std::string text = to_string(call);
+  Call numbered = call;
+  numbered.number = ++calls_;
+  const std::string text = to_string(numbered);
   const Stream& stream = stream_.get();
   const DeviceGuard guard(device_);
   stream.wait_stream(current_stream(device_));

@@ -33,7 +33,7 @@ ncclResult_t refuse_nccl(const char* function, ncclResult_t result, const std::s
 const std::string& last_nccl_error();
 
 /// Gives a call to the stream, at once or when the thread's group ends.
-ncclResult_t give_call(ncclComm_t communicator, cudaStream_t stream, RankCall call);
+ncclResult_t give_call(ncclComm_t communicator, cudaStream_t stream, const RankCall& call);
 
 /// Makes this thread join a communicator; waits for the other ranks at once or when the thread's
 /// group ends.

@@ -94,9 +94,9 @@ ncclResult_t give_all(std::vector<PendingCall> pending) {
     std::vector<cudaStream_t> streams;
     std::vector<RankCall> calls;
     std::vector<PendingCall> others;
-    for (PendingCall& one : pending) {
+    for (const PendingCall& one : pending) {
       if (one.communicator != communicator) {
-        others.push_back(std::move(one));
+        others.push_back(one);
         continue;
       }
       calls.push_back(one.call);
@@ -120,7 +120,7 @@ OnDevice::~OnDevice() {
   if (current_device() != before_) cudaSetDevice(before_);
 }
 
-ncclResult_t give_call(ncclComm_t communicator, cudaStream_t stream, RankCall call) {
+ncclResult_t give_call(ncclComm_t communicator, cudaStream_t stream, const RankCall& call) {
   const auto refuse = [&](ncclResult_t result, const std::string& reason) {
     if (group.depth != 0) group.error = result;
     return refuse_nccl(call.function, result, reason);
@@ -132,7 +132,7 @@ ncclResult_t give_call(ncclComm_t communicator, cudaStream_t stream, RankCall ca
   const std::string wrong = what_is_wrong(call, communicator->rank, communicator->size());
   if (!wrong.empty()) return refuse(ncclInvalidArgument, wrong);
   if (call.count == 0) return ncclSuccess;
-  group.calls.push_back({communicator, stream, std::move(call)});
+  group.calls.push_back({communicator, stream, call});
   if (group.depth != 0) return ncclSuccess;
   return give_all(std::exchange(group.calls, {}));
 }
