@@ -111,23 +111,13 @@ struct type_caster<halfgrad::Shape> {
       PyTuple_SetItem(tuple, i, PyLong_FromLongLong(sizes[i]));
     }
     if (tuple == nullptr) return handle();
-    try {
-      PyObject* const size = PyObject_CallFunctionObjArgs(size_type(), tuple, nullptr);
-      Py_DECREF(tuple);
-      return size;
-    } catch (python_error& error) {  // Python is about to exit
+    const object sizes_tuple = steal(tuple);
+    try {  // imported each time: a reference that is kept would outlive Python's modules
+      return object(module_::import_("halfgrad.return_types").attr("Size")(sizes_tuple)).release();
+    } catch (python_error& error) {
       error.restore();
-      Py_DECREF(tuple);
       return handle();
     }
-  }
-
- private:
-  /// The class in Python. The reference lives as long as Python, so its exit need not drop it.
-  static PyObject* size_type() {
-    static PyObject* const type =
-        object(module_::import_("halfgrad.return_types").attr("Size")).release().ptr();
-    return type;
   }
 };
 
