@@ -6,16 +6,14 @@
 
 namespace halfgrad::dist {
 
-/// Pauses between questions whether something has arrived. At first the thread only yields its core
-/// to others, for the shortest latency. Then it sleeps, longer and longer, so that the program's
-/// own threads have the core: at its longest, asking takes about a hundredth of the core's time.
+/// Pauses between questions whether something has arrived. At first there is no pause, for the
+/// shortest latency. Then the thread sleeps, longer and longer, so that the program's own threads
+/// have the core: at its longest, asking takes about a hundredth of the core's time. A thread that
+/// yields in place of sleeping would wait for the time slices of others, which are milliseconds.
 class Backoff {
  public:
   void pause() {
-    if (std::chrono::steady_clock::now() < sleeps_from_) {
-      std::this_thread::yield();
-      return;
-    }
+    if (std::chrono::steady_clock::now() < sleeps_from_) return;
     std::this_thread::sleep_for(sleep_);
     sleep_ = std::min<std::chrono::microseconds>(sleep_ * 2, kLongest);
   }
@@ -24,7 +22,7 @@ class Backoff {
   static constexpr std::chrono::microseconds kLongest{200};
 
   std::chrono::steady_clock::time_point sleeps_from_ =
-      std::chrono::steady_clock::now() + std::chrono::microseconds(500);
+      std::chrono::steady_clock::now() + std::chrono::microseconds(50);
   std::chrono::microseconds sleep_{20};
 };
 
