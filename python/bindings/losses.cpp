@@ -45,8 +45,8 @@ void bind_class_losses(nb::module_& module) {
       "kl_div",
       [](const Tensor& input, const Tensor& target, const std::string& reduction, bool log_target) {
         if (reduction == "batchmean") {
-          const auto count = static_cast<double>(input.size(0));
-          return kl_div(input, target, kSum, log_target) / count;
+          const Tensor total = kl_div(input, target, kSum, log_target);
+          return input.dim() == 0 ? total : total / static_cast<double>(input.size(0));
         }
         return kl_div(input, target, reduction_of(reduction), log_target);
       },

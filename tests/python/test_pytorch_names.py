@@ -215,6 +215,8 @@ def test_more_small_functions():
     x, y = hg.rand(4, 3).log(), hg.rand(4, 3)
     total = F.kl_div(x, y, reduction="sum").item()
     assert F.kl_div(x, y, reduction="batchmean").item() == pytest.approx(total / 4)
+    assert F.kl_div(x[0, 0], y[0, 0], reduction="batchmean").item() == pytest.approx(
+        F.kl_div(x[0, 0], y[0, 0]).item())  # no dimension is a batch
     table = nn.Embedding.from_pretrained(hg.eye(3))
     assert table(hg.tensor(1)).tolist() == [0, 1, 0] and not table.weight.requires_grad
     with pytest.raises(TypeError, match="expected an iterable of tensors or dicts, got a tensor"):

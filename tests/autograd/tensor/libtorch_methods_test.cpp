@@ -58,6 +58,14 @@ TEST(Views, AreKnown) {
   EXPECT_EQ(x.unbind()[2].dim(), 0);
 }
 
+TEST(Results, AreStoredByRows) {
+  const Tensor x = ones({2, 3}).t();
+  EXPECT_FALSE(x.is_contiguous());
+  for (const Tensor& result : {x.clone(), x + 1, x.to(kHalf), zeros_like(x)}) {
+    EXPECT_TRUE(result.is_contiguous());
+  }
+}
+
 TEST(Views, AreNotWhatIndexTensorsPick) {
   const Tensor x = tensor({1.0, -2.0, 3.0});
   EXPECT_FALSE(x.index({x > 0}).is_view());
