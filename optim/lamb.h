@@ -41,6 +41,8 @@ class LAMB : public FormulaOptimizer {
   LAMB(std::vector<Tensor> params, std::floating_point auto lr)
       : LAMB(std::move(params), LAMBArguments{.lr = lr}) {}
 
+  bool is_elementwise() const override { return false; }  // the norms of a whole parameter
+
  private:
   std::vector<StateEntry> state_entries(const ParamGroup& group) const override;
   void update(const ParamGroup& group, const detail::GroupOptions* options,

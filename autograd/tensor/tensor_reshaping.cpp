@@ -3,7 +3,7 @@
 
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/tensor.h>
-#include <halfgrad/core/error.h>
+#include <halfgrad/core/fail.h>
 
 // Methods that change the shape: views, rearranging, reductions, and row-wise ops.
 namespace halfgrad::detail {
@@ -37,8 +37,7 @@ Tensor TensorMethods::t() const {
 }
 Tensor TensorMethods::mT() const {  // NOLINT(readability-identifier-naming)
   if (self().dim() < 2) {
-    throw std::invalid_argument("mT: expected at least 2 dimensions, got " +
-                                std::to_string(self().dim()));
+    detail::fail("mT", "expected at least 2 dimensions, got {}", self().dim());
   }
   return transpose(-2, -1);
 }

@@ -1,6 +1,7 @@
 // Stands in for NCCL in a build without it.
 #include <stdexcept>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/dist/nccl_communicators.h>
 
 namespace halfgrad::dist {
@@ -11,12 +12,14 @@ std::string why_nccl_is_unavailable() {
 
 std::vector<std::shared_ptr<Communicator>> make_nccl_communicators(const std::vector<Device>&,
                                                                    std::chrono::milliseconds) {
-  throw std::runtime_error("make_nccl_communicators: " + why_nccl_is_unavailable());
+  halfgrad::detail::fail<std::runtime_error>("make_nccl_communicators", "expected NCCL, but {}",
+                                             why_nccl_is_unavailable());
 }
 
 std::shared_ptr<Communicator> make_nccl_communicator(Communicator&, Device,
                                                      std::chrono::milliseconds) {
-  throw std::runtime_error("make_nccl_communicator: " + why_nccl_is_unavailable());
+  halfgrad::detail::fail<std::runtime_error>("make_nccl_communicator", "expected NCCL, but {}",
+                                             why_nccl_is_unavailable());
 }
 
 }  // namespace halfgrad::dist
