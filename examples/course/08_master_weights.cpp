@@ -129,8 +129,8 @@ void show_training(course::Chapter& chapter) {
     chapter.fact("loss_" + weights.name, std::round(training.loss * 100) / 100);
     chapter.fact("unchanged_" + weights.name, std::round(training.percent_unchanged / 5) * 5);
     if (weights.name == "fp32") {
-      chapter.fact("lost_fp16", percent_lost(training, hg::kHalf));
-      chapter.fact("lost_bf16", percent_lost(training, hg::kBFloat16));
+      chapter.fact("lost_fp16", std::round(percent_lost(training, hg::kHalf) / 10) * 10);
+      chapter.fact("lost_bf16", std::round(percent_lost(training, hg::kBFloat16) / 10) * 10);
     }
     std::string name = weights.name;
     if (weights.masters) name.replace(name.find('_'), 1, ", ");

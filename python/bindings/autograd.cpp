@@ -24,12 +24,16 @@ void bind_gradients(nb::module_& module) {
   module.def(
       "backward",
       [](const std::vector<Tensor>& tensors, const std::optional<OptionalTensors>& gradients,
-         bool retain_graph, bool create_graph, const std::vector<Tensor>& inputs) {
-        autograd::backward(tensors, or_undefined(gradients), std::optional<bool>(retain_graph),
-                           create_graph, inputs);
+         bool retain_graph, bool create_graph, const std::optional<std::vector<Tensor>>& inputs) {
+        const std::optional<bool> retain = retain_graph;
+        if (!inputs) {
+          autograd::backward(tensors, or_undefined(gradients), retain, create_graph);
+        } else {
+          autograd::backward(tensors, or_undefined(gradients), retain, create_graph, *inputs);
+        }
       },
       "tensors"_a, "grad_tensors"_a = nb::none(), "retain_graph"_a = false,
-      "create_graph"_a = false, "inputs"_a = std::vector<Tensor>(), ReleaseGil(),
+      "create_graph"_a = false, "inputs"_a = nb::none(), ReleaseGil(),
       "Adds the gradients of sum_i <tensors[i], grad_tensors[i]> to the grad of every leaf.");
   module.def(
       "grad",

@@ -187,7 +187,7 @@ TEST(LRScheduler, RejectsOptionsOutOfRange) {
         OneCycleLR(sgd, {.max_lr = {1, 2, 3}, .total_steps = 5});
       },
       [&] { OneCycleLR(sgd, {.max_lr = {1}, .total_steps = 5, .pct_start = 1.5}); },
-      [&] { StepLR(sgd, {3}).load_state_dict({}); },
+      [&] { StepLR(sgd, {.step_size = 3}).load_state_dict({}); },
   };
   int number = 0;
   for (const auto& mistake : mistakes) {

@@ -82,8 +82,8 @@ def main(chapter: course.Chapter) -> None:
         chapter.fact(f"loss_{name}", round(losses[-1], 2))
         chapter.fact(f"unchanged_{name}", 5 * round(unchanged / 5))
         if name == "fp32":
-            chapter.fact("lost_fp16", percent_lost(weights, updates, hg.float16))
-            chapter.fact("lost_bf16", percent_lost(weights, updates, hg.bfloat16))
+            chapter.fact("lost_fp16", 10 * round(percent_lost(weights, updates, hg.float16) / 10))
+            chapter.fact("lost_bf16", 10 * round(percent_lost(weights, updates, hg.bfloat16) / 10))
     chapter.picture("loss", chart.line_chart(
         chart.Chart("Loss by the dtype of the weights",
                     chart.Axis("step", low=0, high=chapter.steps),
