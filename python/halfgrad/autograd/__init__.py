@@ -106,9 +106,7 @@ def backward(tensors: Tensors, grad_tensors: Optional[Tensors] = None,
     """Adds the gradients of sum_i <tensors[i], grad_tensors[i]> to the grad of every leaf, or of
     `inputs` only."""
     retain = create_graph if retain_graph is None else retain_graph
-    if inputs is not None and len(_list(inputs)) == 0:
-        raise ValueError("backward: expected some inputs, got none")
-    _cpp.backward(_list(tensors), _list(grad_tensors), retain, create_graph, _list(inputs) or [])
+    _cpp.backward(_list(tensors), _list(grad_tensors), retain, create_graph, _list(inputs))
 
 
 def grad(outputs: Tensors, inputs: Tensors, grad_outputs: Optional[Tensors] = None,
