@@ -22,7 +22,7 @@
 namespace halfgrad::dist {
 namespace {
 
-constexpr int kSteps = 4;
+constexpr int kZeroSteps = 4;
 
 class Zero : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Ranks, Zero, ::testing::Values(1, 2, 3, 4));
@@ -39,7 +39,7 @@ TEST_P(Zero, HasTheBitsOfTheWholeOptimizerOnAverageGradients) {
                                   expected = parameters_of(whole_groups);
         ZeroRedundancyOptimizer zero(groups, communicator, make);
         const auto whole = make(whole_groups);
-        for (int step = 0; step < kSteps; ++step) {
+        for (int step = 0; step < kZeroSteps; ++step) {
           set_gradients(parameters, step, communicator->rank());
           zero.reduce_gradients();
           zero.optimizer().step();
@@ -59,7 +59,7 @@ TEST_P(Zero, TakesItsPartOfGradientsThatAreAveragedAlready) {
     const auto groups = new_groups(kFloat), whole_groups = new_groups(kFloat);
     ZeroRedundancyOptimizer zero(groups, communicator, make, {.gradients_are_averaged = true});
     const auto whole = make(whole_groups);
-    for (int step = 0; step < kSteps; ++step) {
+    for (int step = 0; step < kZeroSteps; ++step) {
       set_average_gradients(parameters_of(groups), step, *communicator);
       set_average_gradients(parameters_of(whole_groups), step, *communicator);
       zero.reduce_gradients();
@@ -78,7 +78,7 @@ TEST_P(Zero, KeepsFloat32MastersOfItsPartOf16BitWeights) {
       ZeroRedundancyOptimizer zero(groups, communicator, make);
       const auto whole = make(whole_groups);
       const amp::MasterWeights masters(zero.optimizer()), whole_masters(*whole);
-      for (int step = 0; step < kSteps; ++step) {
+      for (int step = 0; step < kZeroSteps; ++step) {
         set_gradients(parameters_of(groups), step, communicator->rank());
         zero.reduce_gradients();
         zero.optimizer().step();

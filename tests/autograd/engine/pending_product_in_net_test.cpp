@@ -29,7 +29,7 @@ class Nobody : public OpObserver {
 };
 
 // y = relu(x W1^T + b1), and a head that may read y as it likes.
-struct Net {
+struct NetOfThree {
   Tensor x, w1, b1, w2, b2, w3;
   bool fused = false;
 
@@ -48,18 +48,18 @@ struct Net {
 class PendingProductsInANet : public PendingProductTest {
  protected:
   // Runs `step`, which leaves gradients, with and without an observer.
-  void expect_equal_gradients(const std::function<void(const Net&)>& step) const {
+  void expect_equal_gradients(const std::function<void(const NetOfThree&)>& step) const {
     for (const DType dtype : {kFloat, kHalf, kBFloat16}) {
       for (const bool fused : {false, true}) {
         SCOPED_TRACE(std::string(name(dtype)) + (fused ? " linear_relu" : " linear, relu"));
         manual_seed(5);
-        const Net net{random({kRows, kWidth}, dtype).requires_grad_(),
-                      parameter({kWidth, kWidth}, dtype),
-                      parameter({kWidth}, dtype),
-                      parameter({kWidth, kWidth}, dtype),
-                      parameter({kWidth}, dtype),
-                      parameter({kWidth, kWidth}, dtype),
-                      fused};
+        const NetOfThree net{random({kRows, kWidth}, dtype).requires_grad_(),
+                             parameter({kWidth, kWidth}, dtype),
+                             parameter({kWidth}, dtype),
+                             parameter({kWidth, kWidth}, dtype),
+                             parameter({kWidth}, dtype),
+                             parameter({kWidth, kWidth}, dtype),
+                             fused};
         Nobody nobody;
         {
           const OpObserverGuard guard(nobody);
@@ -80,7 +80,7 @@ class PendingProductsInANet : public PendingProductTest {
 HALFGRAD_ON_DEVICES(PendingProductsInANet);
 
 TEST_P(PendingProductsInANet, KeepTheBits) {
-  expect_equal_gradients([&](const Net& n) {
+  expect_equal_gradients([&](const NetOfThree& n) {
     const Tensor y = linear(relu(linear(n.activation(), n.w2, n.b2)), n.w3);
     y.backward(cotangent(y));
   });
@@ -89,13 +89,13 @@ TEST_P(PendingProductsInANet, KeepTheBits) {
 // Fewer by relu's gradient, for which a hook makes the pass allocate memory of its own.
 TEST_P(PendingProductsInANet, SaveAnAllocation) {
   for (const bool fused : {false, true}) {
-    const Net net{random({kRows, kWidth}, kHalf),
-                  parameter({kWidth, kWidth}, kHalf),
-                  parameter({kWidth}, kHalf),
-                  parameter({kWidth, kWidth}, kFloat),
-                  parameter({kWidth}, kFloat),
-                  {},
-                  fused};
+    const NetOfThree net{random({kRows, kWidth}, kHalf),
+                         parameter({kWidth, kWidth}, kHalf),
+                         parameter({kWidth}, kHalf),
+                         parameter({kWidth, kWidth}, kFloat),
+                         parameter({kWidth}, kFloat),
+                         {},
+                         fused};
     const auto allocations = [&](bool hooked) {
       for (const Tensor& p : {net.x, net.w1, net.b1, net.w2, net.b2}) p.set_grad({});
       const Tensor h = net.activation();
@@ -111,7 +111,7 @@ TEST_P(PendingProductsInANet, SaveAnAllocation) {
 }
 
 TEST_P(PendingProductsInANet, KeepTheBitsOfNaNAndInfinity) {
-  expect_equal_gradients([&](const Net& n) {
+  expect_equal_gradients([&](const NetOfThree& n) {
     {
       const NoGradGuard no_grad;
       n.b1[3].fill_(std::nan(""));
@@ -126,7 +126,7 @@ TEST_P(PendingProductsInANet, KeepTheBitsOfNaNAndInfinity) {
 
 TEST_P(PendingProductsInANet, AreSeenByHooks) {
   std::vector<Bits> seen;
-  expect_equal_gradients([&](const Net& n) {
+  expect_equal_gradients([&](const NetOfThree& n) {
     const Tensor h = n.activation();
     std::optional<Tensor> held;
     h.register_hook([&](const Tensor& g) {
@@ -142,7 +142,7 @@ TEST_P(PendingProductsInANet, AreSeenByHooks) {
 
 TEST_P(PendingProductsInANet, AreRetained) {
   std::vector<Bits> seen;
-  expect_equal_gradients([&](const Net& n) {
+  expect_equal_gradients([&](const NetOfThree& n) {
     const Tensor h = n.activation();
     h.retain_grad();
     const Tensor y = linear(h, n.w2, n.b2);
@@ -153,17 +153,17 @@ TEST_P(PendingProductsInANet, AreRetained) {
 }
 
 TEST_P(PendingProductsInANet, AreAddedUp) {
-  expect_equal_gradients([&](const Net& n) {
+  expect_equal_gradients([&](const NetOfThree& n) {
     const Tensor h = n.activation();
     const Tensor y = linear(h, n.w2, n.b2) + linear(h, n.w3);
     y.backward(cotangent(y));
   });
-  expect_equal_gradients([&](const Net& n) {  // a residual connection
+  expect_equal_gradients([&](const NetOfThree& n) {  // a residual connection
     const Tensor h = n.activation();
     const Tensor y = linear(h, n.w2, n.b2) + h;
     y.backward(cotangent(y));
   });
-  expect_equal_gradients([&](const Net& n) {  // its own consumer hands it to two nodes
+  expect_equal_gradients([&](const NetOfThree& n) {  // its own consumer hands it to two nodes
     const Tensor h = n.activation() + n.activation();
     const Tensor y = linear(h, n.w2, n.b2);
     y.backward(cotangent(y));
@@ -171,12 +171,12 @@ TEST_P(PendingProductsInANet, AreAddedUp) {
 }
 
 TEST_P(PendingProductsInANet, GoThroughViewsAndToLeaves) {
-  expect_equal_gradients([&](const Net& n) {
+  expect_equal_gradients([&](const NetOfThree& n) {
     const Tensor h = n.activation().view({2, kRows / 2, kWidth});
     const Tensor y = linear(h, n.w2, n.b2);
     y.backward(cotangent(y));
   });
-  expect_equal_gradients([&](const Net& n) {
+  expect_equal_gradients([&](const NetOfThree& n) {
     const Tensor h = linear_relu(n.x.view({2, kRows / 2, kWidth}), n.w1, n.b1);
     const Tensor y = linear(h, n.w2, n.b2);
     y.backward(cotangent(y));
@@ -185,7 +185,7 @@ TEST_P(PendingProductsInANet, GoThroughViewsAndToLeaves) {
 
 TEST_P(PendingProductsInANet, AreReturnedByGrad) {
   std::vector<Bits> seen;
-  expect_equal_gradients([&](const Net& n) {
+  expect_equal_gradients([&](const NetOfThree& n) {
     const Tensor h = n.activation();
     const Tensor y = linear(h, n.w2, n.b2);
     for (const Tensor& g :
@@ -200,7 +200,7 @@ TEST_P(PendingProductsInANet, AreReturnedByGrad) {
 }
 
 TEST_P(PendingProductsInANet, DifferentiateTwice) {
-  expect_equal_gradients([&](const Net& n) {
+  expect_equal_gradients([&](const NetOfThree& n) {
     const Tensor y = linear(n.activation(), n.w2, n.b2);
     const Tensor g =
         autograd::grad({y}, {n.x}, {cotangent(y)}, {.retain_graph = true, .create_graph = true})[0];
@@ -210,7 +210,7 @@ TEST_P(PendingProductsInANet, DifferentiateTwice) {
 
 // Modes in which the pass looks at every gradient, or runs twice.
 TEST_P(PendingProductsInANet, KeepTheBitsOfAnomalyModeAndOfARetainedGraph) {
-  expect_equal_gradients([&](const Net& n) {
+  expect_equal_gradients([&](const NetOfThree& n) {
     const autograd::DetectAnomalyGuard anomaly;
     const Tensor y = linear(n.activation(), n.w2, n.b2);
     y.backward(cotangent(y), true);
@@ -222,7 +222,7 @@ TEST_P(PendingProductsInANet, KeepTheBitsOfAnomalyModeAndOfARetainedGraph) {
 // it changes must not reach the product.
 TEST_P(PendingProductsInANet, DoNotSeeLaterChangesOfTheirOperands) {
   for (const bool of_relu : {false, true}) {
-    expect_equal_gradients([&](const Net& n) {
+    expect_equal_gradients([&](const NetOfThree& n) {
       const Tensor w2 = n.w2.detach().clone().requires_grad_();
       const Tensor h = n.activation(), other = n.b2 * 1;
       (of_relu ? h : other).register_hook([&](const Tensor&) {
@@ -240,13 +240,13 @@ TEST_P(PendingProductsInANet, DoNotSeeLaterChangesOfTheirOperands) {
 TEST_P(PendingProductsInANet, AreCaptured) {
   for (const bool fused : {false, true}) {
     manual_seed(5);
-    const Net net{random({kRows, kWidth}, kHalf).requires_grad_(),
-                  parameter({kWidth, kWidth}, kHalf),
-                  parameter({kWidth}, kHalf),
-                  parameter({kWidth, kWidth}, kHalf),
-                  parameter({kWidth}, kHalf),
-                  parameter({kWidth, kWidth}, kHalf),
-                  fused};
+    const NetOfThree net{random({kRows, kWidth}, kHalf).requires_grad_(),
+                         parameter({kWidth, kWidth}, kHalf),
+                         parameter({kWidth}, kHalf),
+                         parameter({kWidth, kWidth}, kHalf),
+                         parameter({kWidth}, kHalf),
+                         parameter({kWidth, kWidth}, kHalf),
+                         fused};
     const Tensor dy = random({kRows, kWidth}, kHalf);
     const auto step = [&] {
       for (const Tensor& p : net.parameters()) p.set_grad({});

@@ -17,10 +17,10 @@ namespace {
 
 using autograd::register_post_accumulate_grad_hook;
 
-Tensor leaf(double value) { return full({2}, value, {.requires_grad = true}); }
+Tensor hooked_leaf(double value) { return full({2}, value, {.requires_grad = true}); }
 
 TEST(PostAccumulateHooks, SeeTheSumOfAllUsesAndOfEarlierPasses) {
-  const Tensor x = leaf(1);
+  const Tensor x = hooked_leaf(1);
   std::vector<double> seen;
   HookHandle handle = register_post_accumulate_grad_hook(x, [&](const Tensor& leaf) {
     EXPECT_TRUE(leaf.is_same(x));
@@ -35,7 +35,8 @@ TEST(PostAccumulateHooks, SeeTheSumOfAllUsesAndOfEarlierPasses) {
 }
 
 TEST(PostAccumulateHooks, RunWhileThePassGoesOn) {
-  const Tensor first = leaf(1), second = leaf(2), last = leaf(3), plain = leaf(4);
+  const Tensor first = hooked_leaf(1), second = hooked_leaf(2), last = hooked_leaf(3),
+               plain = hooked_leaf(4);
   std::vector<std::string> order;
   const auto note = [&](const Tensor& x, const std::string& name) {
     return register_post_accumulate_grad_hook(
@@ -54,7 +55,7 @@ TEST(PostAccumulateHooks, RunWhileThePassGoesOn) {
 }
 
 TEST(PostAccumulateHooks, WaitForALeafThatIsUsedAgainInAnEarlierLayer) {
-  const Tensor w = leaf(2);
+  const Tensor w = hooked_leaf(2);
   int calls = 0;
   auto handle = register_post_accumulate_grad_hook(w, [&](const Tensor& x) {
     ++calls;
@@ -65,7 +66,7 @@ TEST(PostAccumulateHooks, WaitForALeafThatIsUsedAgainInAnEarlierLayer) {
 }
 
 TEST(PostAccumulateHooks, RunOnceForAWeightOfACheckpoint) {
-  const Tensor w = leaf(2), x = leaf(5);
+  const Tensor w = hooked_leaf(2), x = hooked_leaf(5);
   std::vector<double> seen;
   auto handle = register_post_accumulate_grad_hook(
       w, [&](const Tensor& leaf) { seen.push_back(leaf.grad()[0].item()); });
@@ -75,7 +76,7 @@ TEST(PostAccumulateHooks, RunOnceForAWeightOfACheckpoint) {
 }
 
 TEST(PostAccumulateHooks, RunForInputsOfBackwardButNotForGrad) {
-  const Tensor x = leaf(1), y = leaf(1);
+  const Tensor x = hooked_leaf(1), y = hooked_leaf(1);
   int calls = 0;
   auto of_x = register_post_accumulate_grad_hook(x, [&](const Tensor&) { ++calls; });
   auto of_y = register_post_accumulate_grad_hook(y, [&](const Tensor&) { calls += 10; });
@@ -86,7 +87,7 @@ TEST(PostAccumulateHooks, RunForInputsOfBackwardButNotForGrad) {
 }
 
 TEST(PostAccumulateHooks, SkipLeavesThatNoGradientReachesOrThatAreFrozen) {
-  const Tensor used = leaf(1), unused = leaf(1), frozen = leaf(1);
+  const Tensor used = hooked_leaf(1), unused = hooked_leaf(1), frozen = hooked_leaf(1);
   std::string order;
   auto a = register_post_accumulate_grad_hook(used, [&](const Tensor&) { order += "used"; });
   auto b = register_post_accumulate_grad_hook(unused, [&](const Tensor&) { order += "unused"; });
@@ -130,7 +131,7 @@ TEST(PostAccumulateHooks, MayUpdateTheLeaf) {
 TEST(PostAccumulateHooks, CostNothingWhereNoLeafHasOne) {
   EXPECT_FALSE(detail::FinalLeaves::are_wanted());
   {
-    const Tensor x = leaf(1);
+    const Tensor x = hooked_leaf(1);
     register_post_accumulate_grad_hook(x, [](const Tensor&) {});
     EXPECT_TRUE(detail::FinalLeaves::are_wanted());
   }
@@ -138,7 +139,7 @@ TEST(PostAccumulateHooks, CostNothingWhereNoLeafHasOne) {
 }
 
 TEST(PostAccumulateHooks, MayAskForACallAtTheEnd) {
-  const Tensor x = leaf(1), y = leaf(1);
+  const Tensor x = hooked_leaf(1), y = hooked_leaf(1);
   std::string order;
   auto a = register_post_accumulate_grad_hook(x, [&](const Tensor&) {
     detail::BackwardEnd::add([&] {
@@ -153,7 +154,7 @@ TEST(PostAccumulateHooks, MayAskForACallAtTheEnd) {
 }
 
 TEST(PostAccumulateHooks, RefuseOtherTensors) {
-  const Tensor x = leaf(1);
+  const Tensor x = hooked_leaf(1);
   EXPECT_THROW(register_post_accumulate_grad_hook(x * 2, [](const Tensor&) {}), std::runtime_error);
   EXPECT_THROW(register_post_accumulate_grad_hook(ones({2}), [](const Tensor&) {}),
                std::runtime_error);
