@@ -223,13 +223,13 @@ struct Counter : nn::Module {
   int forward() { return value; }
   int value;
 };
-struct Doubles : nn::Module {
+struct DoublingModule : nn::Module {
   torch::Tensor forward(torch::Tensor x) { return x * 2; }
 };
 
 TEST(Sequential, TakesLibtorchsModules) {
-  nn::Sequential model(std::make_shared<Doubles>(), Doubles(), Block(2), nn::Linear(2, 3),
-                       nn::AnyModule(nn::Linear(3, 1)));
+  nn::Sequential model(std::make_shared<DoublingModule>(), DoublingModule(), Block(2),
+                       nn::Linear(2, 3), nn::AnyModule(nn::Linear(3, 1)));
   EXPECT_EQ(model->size(), 5);
   EXPECT_EQ(model->forward(torch::ones({4, 2})).sizes(), torch::Shape({4, 1}));
   EXPECT_TRUE(model->forward<torch::Tensor>(torch::ones({4, 2})).defined());
@@ -239,7 +239,7 @@ TEST(Sequential, TakesLibtorchsModules) {
   EXPECT_EQ(model->at<Block>(2).width, 2);
   EXPECT_EQ(model[3]->as<nn::Linear>()->weight.size(0), 3);
   EXPECT_EQ(model->ptr(1).get(), model[1].get());
-  EXPECT_THROW(model->clone(), std::invalid_argument) << "Doubles has no clone()";
+  EXPECT_THROW(model->clone(), std::invalid_argument) << "DoublingModule has no clone()";
   const nn::Sequential cloneable(Block(2), nn::Linear(2, 3), nn::AnyModule(nn::Linear(3, 1)),
                                  [](const torch::Tensor& x) { return x + 1; });
   const auto clone = std::dynamic_pointer_cast<nn::Sequential>(cloneable.clone());
@@ -250,7 +250,7 @@ TEST(Sequential, TakesLibtorchsModules) {
   nn::Sequential named({{"hidden", nn::Linear(2, 3)}, {"block", Block(3)}});
   EXPECT_EQ(named->named_children().keys(), (Names{"hidden", "block"}));
   named->push_back("last", nn::Linear(3, 1));
-  named->extend(*nn::Sequential(nn::ReLU(), Doubles()));
+  named->extend(*nn::Sequential(nn::ReLU(), DoublingModule()));
   EXPECT_EQ(named->named_children().keys(), (Names{"hidden", "block", "last", "3", "4"}));
   Names names;
   for (const auto& layer : *named) names.push_back(layer.ptr()->name());

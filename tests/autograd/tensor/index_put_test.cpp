@@ -24,14 +24,14 @@ using Indices = std::vector<indexing::TensorIndex>;
 
 class IndexPut : public TensorsOnDevice {
  protected:
-  Tensor put_positions(const std::vector<std::int64_t>& values) const {
+  Tensor positions(const std::vector<std::int64_t>& values) const {
     return tensor(values, {.device = device()});
   }
-  Tensor put_mask(std::initializer_list<bool> values) const {
+  Tensor mask(std::initializer_list<bool> values) const {
     return tensor(values, {.device = device()});
   }
   // 0 ... 23 as [2, 3, 4].
-  Tensor put_counted() const { return arange(24, in(kFloat64)).reshape({2, 3, 4}); }
+  Tensor counted() const { return arange(24, in(kFloat64)).reshape({2, 3, 4}); }
 };
 HALFGRAD_ON_DEVICES(IndexPut);
 
@@ -39,7 +39,7 @@ TEST_P(IndexPut, DropsLeadingDimensionsOfSizeOneOfTheValue) {
   const Tensor row = arange(3, in(kFloat64)), x = zeros({2, 3}, in(kFloat64));
   x.index_put_({0}, row.reshape({1, 1, 3}));
   EXPECT_EQ(elements(x), (Doubles{0, 1, 2, 0, 0, 0}));
-  x.index_put_({put_positions({1})}, row.reshape({1, 1, 1, 3}));
+  x.index_put_({positions({1})}, row.reshape({1, 1, 1, 3}));
   EXPECT_EQ(elements(x), (Doubles{0, 1, 2, 0, 1, 2}));
   x.index_put_({true}, ones({1, 1, 2, 3}, in(kFloat64)), true);
   EXPECT_EQ(elements(x), (Doubles{1, 2, 3, 1, 2, 3}));
@@ -53,25 +53,25 @@ TEST_P(IndexPut, DropsLeadingDimensionsOfSizeOneOfTheValue) {
 
 TEST_P(IndexPut, WritesTheElementsThatIndexSelects) {
   const Indices cases[] = {
-      {Slice(), put_positions({2, 0, -3}), 1},
-      {put_positions({1, 0}), put_positions({2, -3})},
-      {Slice(), put_positions({2, 1}), put_positions({0, 3})},
-      {put_positions({1, 0}), Slice(), put_positions({0, 3})},
-      {put_positions({1, 0}).reshape({2, 1}), put_positions({0, 2}).to(kInt), 3},
-      {0, Slice(), put_positions({1, 2})},
-      {0, put_positions({2, 0}), Slice(1, 3)},
-      {Ellipsis, put_positions({3})},
-      {None, put_positions({1}), None, 2},
-      {put_counted() > 20},
-      {Slice(), put_mask({true, false, true}), 0},
-      {put_mask({true, true}), put_positions({2, 0}), 0},
-      {put_positions({})},
-      {put_mask({false})[0]},
-      {put_mask({true})[0], 0, 0, 1},
+      {Slice(), positions({2, 0, -3}), 1},
+      {positions({1, 0}), positions({2, -3})},
+      {Slice(), positions({2, 1}), positions({0, 3})},
+      {positions({1, 0}), Slice(), positions({0, 3})},
+      {positions({1, 0}).reshape({2, 1}), positions({0, 2}).to(kInt), 3},
+      {0, Slice(), positions({1, 2})},
+      {0, positions({2, 0}), Slice(1, 3)},
+      {Ellipsis, positions({3})},
+      {None, positions({1}), None, 2},
+      {counted() > 20},
+      {Slice(), mask({true, false, true}), 0},
+      {mask({true, true}), positions({2, 0}), 0},
+      {positions({})},
+      {mask({false})[0]},
+      {mask({true})[0], 0, 0, 1},
   };
   for (const Indices& indices : cases) {
     SCOPED_TRACE(&indices - cases);
-    const Tensor all = put_counted();  // an element is its own position
+    const Tensor all = counted();  // an element is its own position
     const Tensor picked = all.index(indices);
     const Tensor values = -1 - arange(picked.numel(), in(kFloat64)).reshape(picked.sizes());
     for (const bool accumulate : {false, true}) {
@@ -82,10 +82,10 @@ TEST_P(IndexPut, WritesTheElementsThatIndexSelects) {
         const double value = -1 - static_cast<double>(i);
         element = accumulate ? element + value : value;
       }
-      const Tensor x = put_counted();
+      const Tensor x = counted();
       EXPECT_TRUE(x.index_put_(indices, values, accumulate).is_same(x));
       EXPECT_EQ(elements(x), expected);
-      const Tensor base = put_counted().transpose(0, 2).contiguous();
+      const Tensor base = counted().transpose(0, 2).contiguous();
       base.transpose(0, 2).index_put_(indices, values, accumulate);
       EXPECT_EQ(elements(base.transpose(0, 2)), expected);
     }
@@ -95,30 +95,29 @@ TEST_P(IndexPut, WritesTheElementsThatIndexSelects) {
 // libtorch does not define which value stays; here it is the last one on every device.
 TEST_P(IndexPut, RepeatedIndicesKeepTheLastValueOrAddAllValues) {
   const Tensor x = elements({1, 2, 3});
-  x.index_put_({put_positions({2, 0, 2, 0, 2})}, elements({10, 20, 30, 40, 50}));
+  x.index_put_({positions({2, 0, 2, 0, 2})}, elements({10, 20, 30, 40, 50}));
   EXPECT_EQ(elements(x), (Doubles{40, 2, 50}));
-  x.index_put_({put_positions({2, 0, 2, 0, 2})}, elements({10, 20, 30, 40, 50}),
-               /*accumulate=*/true);
+  x.index_put_({positions({2, 0, 2, 0, 2})}, elements({10, 20, 30, 40, 50}), /*accumulate=*/true);
   EXPECT_EQ(elements(x), (Doubles{100, 2, 140}));
-  x.index_put_({put_positions({1, 1, 1})}, elements({1}), true)
+  x.index_put_({positions({1, 1, 1})}, elements({1}), true)
       .index_put_({Slice(0, 1)}, elements({100}), true);
   EXPECT_EQ(elements(x), (Doubles{200, 5, 140}));
 }
 
 TEST_P(IndexPut, BroadcastsAndConverts) {
   const Tensor x = zeros({2, 3}, in(kHalf));
-  x.index_put_({Slice(), put_positions({0, 2})}, elements({0.1, 2}));
+  x.index_put_({Slice(), positions({0, 2})}, elements({0.1, 2}));
   EXPECT_EQ(x.dtype(), kHalf);
   EXPECT_EQ(elements(x), (Doubles{0.0999755859375, 0, 2, 0.0999755859375, 0, 2}));
-  x.index_put_({put_positions({1})}, 7);
+  x.index_put_({positions({1})}, 7);
   EXPECT_EQ(elements(x), (Doubles{0.0999755859375, 0, 2, 7, 7, 7}));
   x.index_put_({x > 1}, ones({}, {.device = Device(kCPU, 1)}));
   EXPECT_EQ(elements(x), (Doubles{0.0999755859375, 0, 1, 1, 1, 1}));
   const Tensor exact = elements({0, 0});
-  exact.index_put_({put_positions({0, 1})}, elements({-0.0, kNan}));
+  exact.index_put_({positions({0, 1})}, elements({-0.0, kNan}));
   EXPECT_TRUE(std::signbit(elements(exact)[0]) && std::isnan(elements(exact)[1]));
-  const Tensor flags = put_mask({false, false});
-  flags.index_put_({put_positions({1})}, put_mask({true})[0]);
+  const Tensor flags = mask({false, false});
+  flags.index_put_({positions({1})}, mask({true})[0]);
   EXPECT_EQ(elements(flags), (Doubles{0, 1}));
 }
 
@@ -128,9 +127,9 @@ TEST_P(IndexPut, GradientsAgreeWithFiniteDifferences) {
   for (const bool accumulate : {false, true}) {
     const auto f = [&](const std::vector<Tensor>& in) {
       const Tensor base = in[0] * in[0];
-      base.index_put_({put_positions({1, 0, 1}), Slice(None, None, 2), put_positions({0, 3, 0})},
+      base.index_put_({positions({1, 0, 1}), Slice(None, None, 2), positions({0, 3, 0})},
                       in[1] * in[1], accumulate);
-      base[0].index_put_({put_positions({2})}, in[1].sum(), accumulate);  // into a view
+      base[0].index_put_({positions({2})}, in[1].sum(), accumulate);  // into a view
       return std::vector<Tensor>{base * base};
     };
     EXPECT_TRUE(autograd::gradcheck(f, {x, values}));
@@ -140,18 +139,18 @@ TEST_P(IndexPut, GradientsAgreeWithFiniteDifferences) {
 
 TEST_P(IndexPut, RefusesIndicesAndValuesThatDoNotFit) {
   const Tensor x = zeros({2, 3}, in(kFloat64));
-  EXPECT_THROW(x.index_put_({put_positions({0, 1})}, elements({1, 2})), std::invalid_argument);
-  EXPECT_THROW(x.index_put_({put_positions({})}, elements({1, 2})), std::invalid_argument);
-  EXPECT_THROW(x.expand({4, 2, 3}).index_put_({put_positions({0})}, 1), std::invalid_argument);
+  EXPECT_THROW(x.index_put_({positions({0, 1})}, elements({1, 2})), std::invalid_argument);
+  EXPECT_THROW(x.index_put_({positions({})}, elements({1, 2})), std::invalid_argument);
+  EXPECT_THROW(x.expand({4, 2, 3}).index_put_({positions({0})}, 1), std::invalid_argument);
   EXPECT_EQ(message_of([&] { x.index_put_({x}, 1); }),
             "index_put_: expected tensors of int64, int32 or bool, got float64");
   const Tensor leaf = zeros({2}, in(kFloat64)).requires_grad_();
   EXPECT_EQ(message_of([&] {
-              leaf.index_put_({put_positions({0})}, 1);
+              leaf.index_put_({positions({0})}, 1);
             }).find("index_put_: expected a tensor that is not a leaf"),
             0U);
   if (device().is_cpu()) {  // a GPU reports it later
-    EXPECT_EQ(message_of([&] { x.index_put_({put_positions({2})}, 1); }),
+    EXPECT_EQ(message_of([&] { x.index_put_({positions({2})}, 1); }),
               "index_put_: expected indices >= 0 and below the size 2, got 2");
   }
   EXPECT_EQ(elements(x), Doubles(6, 0));
