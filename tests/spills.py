@@ -21,6 +21,7 @@ KNOWN = (
     ("8map_rowsId", 24, "6 registers: 64-bit rows need twice the registers of 32-bit ones"),
     ("8map_rowsIfNS0_20NormalizeGradientRow", 8, "2 registers: a fallback for layer_norm.cu"),
     ("8map_rowsIfNS0_18SoftmaxGradientRow", 8, "2 registers: the branches over all dtypes of an operand"),
+    ("7MlpGeluEEEvNS0_11MlpOperandsEPT_", 16, "4 registers of mlp_forward: the formula of gelu beside a tile"),
     ("14update_tensors", 32, "8 registers that are read once for each chunk of a tensor"),
     ("12RAdamFormula", 56, "registers kept over the powers, once for each chunk of a tensor"),
     ("11NAdamUpdate", 40, "registers kept over the powers, once for each chunk of a tensor"),
