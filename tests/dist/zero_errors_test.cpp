@@ -10,7 +10,7 @@
 #include "../message_of.h"
 #include "zero_runs.h"
 
-// What ZeroRedundancyOptimizer refuses.
+// ZeroRedundancyOptimizer refuses these inputs.
 namespace halfgrad::dist {
 namespace {
 
