@@ -65,10 +65,16 @@ void take_larger(Accumulator<T>* largest, const Accumulator<T>* x, std::int64_t 
 template <class T>
 void combine_block(ReduceOp op, std::span<const std::byte* const> operands, std::byte* out,
                    std::int64_t at, std::int64_t n) {
-  Accumulator<T> result[kBlock], x[kBlock];
+  Accumulator<T> result[kBlock], loaded[kBlock];
   load(reinterpret_cast<const T*>(operands[0]) + at, result, n);
   for (const std::byte* const operand : operands.subspan(1)) {
-    load(reinterpret_cast<const T*>(operand) + at, x, n);
+    const auto* const elements = reinterpret_cast<const T*>(operand) + at;
+    const Accumulator<T>* x = loaded;
+    if constexpr (std::same_as<T, Accumulator<T>>) {
+      x = elements;
+    } else {
+      load(elements, loaded, n);
+    }
     op == ReduceOp::max ? take_larger<T>(result, x, n) : add<T>(result, x, n);
   }
   if constexpr (std::floating_point<Accumulator<T>>) {

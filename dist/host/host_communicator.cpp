@@ -93,7 +93,7 @@ Work HostCommunicator::launch(Call call, const Array& output, const Array& input
         "expected no capture, since the host takes part in this communicator's collectives; "
         "capture those of make_nccl_communicators(), or call it between replays");
   }
-  auto work = std::make_shared<HostWork>(input.device());
+  auto work = std::make_shared<HostWork>(input.device(), transport_->waiting_threads());
   {
     const std::lock_guard lock(mutex_);
     if (!broken_.empty()) throw CommunicationError(broken_);

@@ -1,14 +1,19 @@
 #include <halfgrad/dist/host/host_work.h>
 
+#include <utility>
+
 namespace halfgrad::dist {
 
-HostWork::HostWork(Device device) : device_(device) {
+HostWork::HostWork(Device device, std::shared_ptr<std::atomic<int>> waiting_threads)
+    : device_(device), waiting_threads_(std::move(waiting_threads)) {
   if (device.is_cuda()) called_.record(current_stream(device));
 }
 
 void HostWork::wait() {
   std::unique_lock lock(mutex_);
+  ++*waiting_threads_;
   changed_.wait(lock, [this] { return done_; });
+  --*waiting_threads_;
   if (!error_.empty()) throw CommunicationError(error_);
   if (device_.is_cuda()) written_.wait(current_stream(device_));
 }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -12,8 +14,9 @@ namespace halfgrad::dist {
 /// The progress of a collective of HostCommunicator.
 class HostWork final : public Work::State {
  public:
-  /// Records the work that the caller has queued on `device` so far.
-  explicit HostWork(Device device);
+  /// Records the work that the caller has queued on `device` so far. wait() counts its thread in
+  /// `waiting_threads`.
+  HostWork(Device device, std::shared_ptr<std::atomic<int>> waiting_threads);
 
   void wait() override;
   bool is_completed() override;
@@ -26,6 +29,7 @@ class HostWork final : public Work::State {
 
  private:
   const Device device_;
+  const std::shared_ptr<std::atomic<int>> waiting_threads_;
   Event called_, written_;
   std::mutex mutex_;
   std::condition_variable changed_;

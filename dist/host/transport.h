@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,11 +41,18 @@ class Transport {
   /// Makes a running exchange throw soon. May be called by any thread.
   virtual void interrupt() noexcept = 0;
 
+  /// How many threads of the program wait for a collective at this moment. While one does, its core
+  /// is free for an exchange that asks again and again whether a message has arrived.
+  const std::shared_ptr<std::atomic<int>>& waiting_threads() const { return waiting_threads_; }
+
   /// Called ten times a second while no collective runs, to answer questions of other ranks.
   virtual void idle() {}
 
  protected:
   Transport() = default;
+
+ private:
+  const std::shared_ptr<std::atomic<int>> waiting_threads_ = std::make_shared<std::atomic<int>>(0);
 };
 
 /// Sends `sent` to every rank, and fills receives[r] with what rank r sends.

@@ -8,21 +8,22 @@ namespace halfgrad::dist {
 
 /// Pauses between questions whether something has arrived. At first there is no pause, for the
 /// shortest latency. Then the thread sleeps, longer and longer, so that the program's own threads
-/// have the core: at its longest, asking takes about a hundredth of the core's time. A thread that
-/// yields in place of sleeping would wait for the time slices of others, which are milliseconds.
+/// have the core: at its longest, asking takes about a hundredth of the core's time. If one of them
+/// waits for the answer, its core is free, and for a while the thread only yields to others.
 class Backoff {
  public:
-  void pause() {
-    if (std::chrono::steady_clock::now() < sleeps_from_) return;
+  void pause(bool is_awaited) {
+    const auto waited = std::chrono::steady_clock::now() - start_;
+    if (waited < kNoPause) return;
+    if (is_awaited && waited < kYields) return std::this_thread::yield();
     std::this_thread::sleep_for(sleep_);
     sleep_ = std::min<std::chrono::microseconds>(sleep_ * 2, kLongest);
   }
 
  private:
-  static constexpr std::chrono::microseconds kLongest{200};
+  static constexpr std::chrono::microseconds kNoPause{50}, kYields{5000}, kLongest{200};
 
-  std::chrono::steady_clock::time_point sleeps_from_ =
-      std::chrono::steady_clock::now() + std::chrono::microseconds(50);
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::chrono::microseconds sleep_{20};
 };
 

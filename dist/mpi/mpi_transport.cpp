@@ -76,7 +76,7 @@ void MpiTransport::wait_for(Requests& requests) {
       throw CommunicationError("expected every rank to take part within " + text_of(timeout_) +
                                ", got " + members_.call_roll(missing, limit));
     }
-    backoff.pause();
+    backoff.pause(*waiting_threads() > 0);
   }
 }
 
