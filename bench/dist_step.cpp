@@ -2,9 +2,11 @@
 //
 //   HALFGRAD_NUM_THREADS=1 mpirun -n 2 build/cpu/bin/bench_dist_step 512
 //
-// Rank 0 trains alone with its part of the batch, then all ranks train together, in turns. The
-// figure is the time of a step together divided by that alone. On a machine with other work, look
-// at the processor time of rank 0, which includes the thread of its communicator.
+// In turns, rank 0 trains alone with its part of the batch, then every rank trains a model of its
+// own at the same time, then all train one model together. The figures are times of a step divided
+// by that alone: `apart` shows what the ranks cost each other by sharing a processor's caches,
+// memory and clock, `together` adds the averages. On a machine with other work, look at the
+// processor time of rank 0, which includes the thread of its communicator.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -65,10 +67,15 @@ double median(const std::vector<Time>& times, double Time::*member) {
   return values[values.size() / 2];
 }
 
-void print(const char* name, const std::vector<Time>& alone, const std::vector<Time>& together,
-           double Time::*member) {
-  const double one = median(alone, member), all = median(together, member);
-  std::printf("%-10s alone %8.2f ms, together %8.2f ms, ratio %.3f\n", name, one, all, all / one);
+struct Times {
+  std::vector<Time> alone, apart, together;
+};
+
+void print(const char* name, const Times& times, double Time::*member) {
+  const double alone = median(times.alone, member);
+  const double apart = median(times.apart, member), together = median(times.together, member);
+  std::printf("%-10s alone %8.2f ms, apart %8.2f ms (%.3f), together %8.2f ms (%.3f)\n", name,
+              alone, apart, apart / alone, together, together / alone);
 }
 
 void measure(std::int64_t batch) {
@@ -81,21 +88,24 @@ void measure(std::int64_t batch) {
   hg::optim::SGD of_parallel(parallel.parameters(), {.lr = 1e-3});
   const Trainer trainer(rows);
 
-  std::vector<Time> alone, together;
+  Times times;
   for (int round = 0; round <= kRounds; ++round) {
     communicator->barrier();
     const Time one = communicator->rank() == 0 ? trainer.time(plain, of_plain) : Time();
     communicator->barrier();
-    const Time all = trainer.time(parallel, of_parallel);
+    const Time apart = trainer.time(plain, of_plain);
+    communicator->barrier();
+    const Time together = trainer.time(parallel, of_parallel);
     if (round == 0) continue;  // warm-up
-    alone.push_back(one);
-    together.push_back(all);
+    times.alone.push_back(one);
+    times.apart.push_back(apart);
+    times.together.push_back(together);
   }
   if (communicator->rank() != 0) return;
   std::printf("%d ranks, %lld rows each, %d threads; medians of %d rounds\n", communicator->size(),
               static_cast<long long>(rows), hg::get_num_threads(), kRounds);
-  print("time", alone, together, &Time::wall);
-  print("processor", alone, together, &Time::processor);
+  print("time", times, &Time::wall);
+  print("processor", times, &Time::processor);
 }
 
 }  // namespace
