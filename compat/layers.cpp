@@ -173,12 +173,13 @@ Tensor EmbeddingBag::forward(const Tensor& input, const Tensor& offsets,
 }
 
 MultiheadAttentionOptions::operator MultiheadAttention() const {
-  if (add_bias_kv_ || add_zero_attn_) {
-    halfgrad::detail::fail("MultiheadAttention",
-                           "expected neither add_bias_kv nor add_zero_attn, which halfgrad lacks");
-  }
   return MultiheadAttention(embed_dim_, num_heads_,
-                            {.dropout = dropout_, .bias = bias_, .kdim = kdim_, .vdim = vdim_});
+                            {.dropout = dropout_,
+                             .bias = bias_,
+                             .add_bias_kv = add_bias_kv_,
+                             .add_zero_attn = add_zero_attn_,
+                             .kdim = kdim_,
+                             .vdim = vdim_});
 }
 
 void detail::refuse_rare_options(bool max_norm, bool scale_grad_by_freq) {

@@ -102,7 +102,6 @@ class MultiheadAttentionOptions {
  public:
   MultiheadAttentionOptions(std::int64_t embed_dim, std::int64_t num_heads)
       : embed_dim_(embed_dim), num_heads_(num_heads) {}
-  /// Throws std::invalid_argument for add_bias_kv and add_zero_attn, which halfgrad lacks.
   operator MultiheadAttention() const;
 
   TORCH_ARG(std::int64_t, embed_dim);

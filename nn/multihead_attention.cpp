@@ -38,6 +38,14 @@ Tensor added(const Tensor& mask, DType dtype) {
   return masked_fill(zero, mask, -std::numeric_limits<double>::infinity());
 }
 
+// Appends `count` keys that the mask does not hide.
+Tensor with_seen_keys(const Tensor& mask, std::int64_t count) {
+  if (count == 0) return mask;
+  Shape sizes = mask.sizes();
+  sizes[sizes.size() - 1] = count;
+  return cat({mask, mask.new_zeros(sizes)}, -1);
+}
+
 }  // namespace
 
 MultiheadAttention::MultiheadAttention(std::int64_t embed_dim, std::int64_t num_heads,
@@ -62,12 +70,19 @@ MultiheadAttention::MultiheadAttention(std::int64_t embed_dim, std::int64_t num_
   out_proj = register_module(
       "out_proj", Linear(embed_dim, embed_dim,
                          {.bias = options.bias, .dtype = options.dtype, .device = options.device}));
+  if (options.add_bias_kv) {
+    bias_k = parameter("bias_k", {1, 1, embed_dim});
+    bias_v = parameter("bias_v", {1, 1, embed_dim});
+  }
   reset_parameters();
 }
 
 void MultiheadAttention::reset_parameters() {
   for (const Tensor& weight : {in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight}) {
     if (weight.defined()) init::xavier_uniform_(weight);
+  }
+  for (const Tensor& row : {bias_k, bias_v}) {
+    if (row.defined()) init::xavier_normal_(row);
   }
   if (!in_proj_bias.defined()) return;
   init::zeros_(in_proj_bias);
@@ -117,6 +132,19 @@ Tensor MultiheadAttention::heads(const Tensor& projected) const {
       .transpose(1, 2);
 }
 
+// Appends the keys and values that the options ask for to the projected ones, [n, s, embed_dim].
+void MultiheadAttention::add_keys(Tensor& key, Tensor& value) const {
+  const Shape one_each{key.size(0), 1, embed_dim_};
+  if (options_.add_bias_kv) {
+    key = cat({key, bias_k.to(key.dtype()).expand(one_each)}, 1);
+    value = cat({value, bias_v.to(value.dtype()).expand(one_each)}, 1);
+  }
+  if (options_.add_zero_attn) {
+    key = cat({key, key.new_zeros(one_each)}, 1);
+    value = cat({value, value.new_zeros(one_each)}, 1);
+  }
+}
+
 // The masks together: true where a key is hidden if both are bool, else a summand of the scores
 // [n, num_heads, l, s].
 Tensor MultiheadAttention::mask_of(const Tensor& key_padding_mask, const Tensor& attn_mask,
@@ -163,10 +191,12 @@ std::tuple<Tensor, Tensor> MultiheadAttention::forward(const Tensor& query, cons
   } else {
     parts = {project(batch(query), 0), project(batch(key), 1), project(batch(value), 2)};
   }
+  const Shape given{parts[0].size(0), num_heads_, parts[0].size(1), parts[1].size(1)};
+  Tensor mask = mask_of(key_padding_mask, attn_mask, given, parts[0].dtype());
+  add_keys(parts[1], parts[2]);
+  if (mask.defined()) mask = with_seen_keys(mask, parts[1].size(1) - given[3]);
   for (Tensor& part : parts) part = heads(part);
   const auto& [q, k, v] = parts;
-  const Shape scores_sizes{q.size(0), num_heads_, q.size(2), k.size(2)};
-  const Tensor mask = mask_of(key_padding_mask, attn_mask, scores_sizes, q.dtype());
   const double p = is_training() ? options_.dropout : 0;
   Tensor mixed, weights;
   if (need_weights) {

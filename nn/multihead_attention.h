@@ -16,6 +16,8 @@ namespace halfgrad::nn {
 struct MultiheadAttentionArguments {
   double dropout = 0;  ///< probability of dropping a weight in training mode
   bool bias = true;
+  bool add_bias_kv = false;    ///< a learned key and value follow those of every sequence
+  bool add_zero_attn = false;  ///< a key and a value of zeros follow as the last ones
   std::optional<std::int64_t> kdim = std::nullopt;  ///< features of the keys; default: embed_dim
   std::optional<std::int64_t> vdim = std::nullopt;  ///< features of the values; default: embed_dim
   bool batch_first = false;                         ///< `[n, l, e]` instead of `[l, n, e]`
@@ -43,7 +45,8 @@ class MultiheadAttention : public Callable<MultiheadAttention> {
   ///
   /// Masks hide keys where they are true, unlike those of scaled_dot_product_attention, or are
   /// added to the scores. key_padding_mask is `[n, s]`, or `[s]` for a single sequence; attn_mask
-  /// is `[l, s]` or `[n * num_heads, l, s]`.
+  /// is `[l, s]` or `[n * num_heads, l, s]`. No mask hides the keys of add_bias_kv and
+  /// add_zero_attn; the weights count them in s.
   ///
   /// The weights are `[n, l, s]`, averaged over the heads, or `[n, num_heads, l, s]` unless
   /// average_attn_weights. They are undefined unless need_weights: then the attention is one op
@@ -53,7 +56,8 @@ class MultiheadAttention : public Callable<MultiheadAttention> {
                                      const Tensor& key_padding_mask = {}, bool need_weights = true,
                                      const Tensor& attn_mask = {},
                                      bool average_attn_weights = true) const;
-  /// Draws the weights of the projections as Glorot and Bengio, and sets all biases to 0.
+  /// Draws the weights of the projections, and bias_k and bias_v, as Glorot and Bengio, and sets
+  /// all other biases to 0.
   void reset_parameters();
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
 
@@ -62,11 +66,14 @@ class MultiheadAttention : public Callable<MultiheadAttention> {
   Tensor k_proj_weight;   ///< `[embed_dim, kdim]`; undefined unless there are others
   Tensor v_proj_weight;   ///< `[embed_dim, vdim]`; undefined unless there are others
   Tensor in_proj_bias;    ///< `[3 embed_dim]`; undefined without bias
+  Tensor bias_k;          ///< `[1, 1, embed_dim]`, after projection; undefined unless add_bias_kv
+  Tensor bias_v;          ///< as bias_k
   Linear out_proj{nullptr};
 
  private:
   void expect_inputs(const Tensor& query, const Tensor& key, const Tensor& value) const;
   Tensor project(const Tensor& input, std::int64_t part) const;
+  void add_keys(Tensor& key, Tensor& value) const;
   Tensor heads(const Tensor& projected) const;
   Tensor mask_of(const Tensor& key_padding_mask, const Tensor& attn_mask, const Shape& scores,
                  DType dtype) const;

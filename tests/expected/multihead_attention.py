@@ -28,6 +28,15 @@ CASES = [
     ("a float mask for each head", {}, dict(attn_mask=torch.randn(N * H, L, S, dtype=D))),
     ("a float mask without weights", {}, dict(attn_mask=torch.randn(L, S, dtype=D), need_weights=False)),
     ("one sequence", {}, dict(one=True, attn_mask=HIDDEN)),
+    ("a learned key", dict(add_bias_kv=True), dict(key_padding_mask=PADDING, attn_mask=HIDDEN)),
+    ("a learned key, batch first", dict(add_bias_kv=True, batch_first=True), dict(same=True)),
+    ("a key of zeros", dict(add_zero_attn=True), dict(attn_mask=torch.randn(N * H, L, S, dtype=D))),
+    (
+        "both keys, one sequence",
+        dict(add_bias_kv=True, add_zero_attn=True),
+        dict(one=True, need_weights=False, attn_mask=HIDDEN),
+    ),
+    ("both keys, no mask", dict(add_bias_kv=True, add_zero_attn=True, kdim=5), dict()),
 ]
 
 

@@ -37,6 +37,8 @@ void expect_close_values(const Tensor& actual, const json& expected, const std::
 
 MultiheadAttention layer_of(const json& options) {
   MultiheadAttentionArguments arguments{.bias = options.value("bias", true),
+                                        .add_bias_kv = options.value("add_bias_kv", false),
+                                        .add_zero_attn = options.value("add_zero_attn", false),
                                         .batch_first = options.value("batch_first", false),
                                         .dtype = kDouble};
   if (options.contains("kdim")) arguments.kdim = options["kdim"].get<std::int64_t>();
@@ -57,7 +59,7 @@ void load(const MultiheadAttention& layer, const json& state) {
 TEST(MultiheadAttention, ComputesWhatPyTorchComputes) {
   std::ifstream stream(HALFGRAD_SOURCE_DIR "/tests/expected/multihead_attention.json");
   const json file = json::parse(stream);
-  ASSERT_EQ(file["cases"].size(), 9);
+  ASSERT_EQ(file["cases"].size(), 14);
   for (const json& c : file["cases"]) {
     SCOPED_TRACE(c["name"].get<std::string>());
     const MultiheadAttention layer = layer_of(c["options"]);
@@ -92,7 +94,8 @@ TEST(MultiheadAttention, ComputesWhatPyTorchComputes) {
 
 TEST(MultiheadAttention, HasPyTorchsNamesAndOrder) {
   std::vector<std::string> names;
-  const MultiheadAttention layer(6, 2), other(6, 2, {.kdim = 5});
+  const MultiheadAttention layer(6, 2), other(6, 2, {.kdim = 5}),
+      learned(6, 2, {.bias = false, .add_bias_kv = true});
   for (const auto& [name, parameter] : layer.named_parameters()) names.push_back(name);
   EXPECT_EQ(names, (std::vector<std::string>{"in_proj_weight", "in_proj_bias", "out_proj.weight",
                                              "out_proj.bias"}));
@@ -100,6 +103,10 @@ TEST(MultiheadAttention, HasPyTorchsNamesAndOrder) {
   for (const auto& [name, parameter] : other.named_parameters()) names.push_back(name);
   EXPECT_EQ(names, (std::vector<std::string>{"q_proj_weight", "k_proj_weight", "v_proj_weight",
                                              "in_proj_bias", "out_proj.weight", "out_proj.bias"}));
+  names.clear();
+  for (const auto& [name, parameter] : learned.named_parameters()) names.push_back(name);
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"in_proj_weight", "bias_k", "bias_v", "out_proj.weight"}));
 }
 
 TEST(MultiheadAttention, DropsWeightsInTrainingOnly) {
