@@ -36,6 +36,7 @@
 #include <halfgrad/core/cuda/engines/launch.h>
 #include <halfgrad/core/cuda/engines/shared_memory.h>
 #include <halfgrad/core/cuda/engines/tickets.h>
+#include <halfgrad/core/cuda/kernels/gemm_small_operand.h>
 #include <halfgrad/core/cuda/kernels/gemm_small_plan.h>
 #include <halfgrad/core/cuda/kernels/gemm_small_result.h>
 #include <halfgrad/core/cuda/kernels/gemm_small_sums.h>
@@ -177,30 +178,6 @@ std::optional<Kernel> kernel_for(const Operands& of) {
 template <class T>
 std::optional<Kernel> kernel_for(int tile, const Operands& of) {
   return tile == 64 ? kernel_for<T, 64>(of) : kernel_for<T, 32>(of);
-}
-
-// The widest of 16 and 4 bytes, or else 2, to which every row is aligned.
-int copy_bytes(const ProductOperand& rows, DType dtype) {
-  const auto address = reinterpret_cast<std::uintptr_t>(rows.data);
-  const std::int64_t stride = rows.rows == 1 ? 0 : rows.stride * item_size(dtype);
-  for (const int bytes : {16, 4}) {
-    if (address % static_cast<std::uintptr_t>(bytes) == 0 && stride % bytes == 0) return bytes;
-  }
-  return 2;
-}
-
-// Returns the view as rows of contiguous elements, or nothing if neither stride is 1. k runs along
-// the view's columns if `k_is_column`. The stride of a dimension of size 1 is not used.
-std::optional<ProductOperand> as_operand(const MatrixView& m, bool k_is_column) {
-  const bool by_rows = m.col_stride == 1 || m.cols == 1;
-  const bool by_columns = m.row_stride == 1 || m.rows == 1;
-  if (!by_rows && !by_columns) return std::nullopt;
-  const bool rows = by_rows && (!by_columns || m.cols >= m.rows);
-  ProductOperand stored =
-      rows ? ProductOperand{m.data, m.rows, m.cols, m.row_stride, k_is_column, 2}
-           : ProductOperand{m.data, m.cols, m.rows, m.col_stride, !k_is_column, 2};
-  stored.copy_bytes = copy_bytes(stored, m.dtype);
-  return stored;
 }
 
 // A forward product, y = x w^T, has operands with contiguous terms, k-major ones. On an H100

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include <halfgrad/core/cuda/engines/async_copy.h>
+#include <halfgrad/core/cuda/kernels/gemm_small_operand.h>
 #include <halfgrad/core/cuda/kernels/gemm_small_plan.h>
 #include <halfgrad/core/cuda/kernels/mlp_fragments.h>
 
@@ -12,14 +13,6 @@
 namespace halfgrad::detail {
 
 inline constexpr int kProductWarps = 8, kProductThreads = 32 * kProductWarps;
-
-/// A or B as it is stored: rows of contiguous elements, either along k (K-major) or across it.
-struct ProductOperand {
-  const void* data;
-  std::int64_t rows, length, stride;
-  bool k_major;
-  int copy_bytes;  ///< 16, 4 or 2, to which every row is aligned
-};
 
 /// The 32 x 32 sums of a warp, and its lane's place in a fragment. The warps that compute the same
 /// square of the tile take different terms of each step: group 0 the first ones. So a tile of
