@@ -5,8 +5,9 @@
 #include <halfgrad/core/cuda/kernels/mlp.h>
 #include <halfgrad/core/cuda/kernels/mlp_fragments.h>
 
-/// What an MLP's kernels do with a warp's 16 rows between two products: they round sums to blocks of
-/// the next operand, with a bias, an activation or a mask, and move blocks to shared memory and back.
+/// What an MLP's kernels do with a warp's 16 rows between two products: they round sums to blocks
+/// of the next operand, with a bias, an activation or a mask, and move blocks to shared memory and
+/// back.
 namespace halfgrad::detail {
 
 /// Rounds 16 x 16 sums, after adding the bias of their columns, to a block of the next operand.

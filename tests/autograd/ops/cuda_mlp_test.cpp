@@ -106,7 +106,8 @@ TEST_F(MlpOnCuda, ComposesWhatTheKernelsDoNotTake) {
   manual_seed(5);
   expect_layer_by_layer({16, 32, 5}, 40, kFloat, kCUDA);
   expect_layer_by_layer({129, 100, 128, 11}, 77, kHalf, kCUDA);
-  expect_layer_by_layer({128, 128, 128, 128, 128, 128, 128, 128}, 20, kHalf, kCUDA);  // too many weights
+  expect_layer_by_layer({128, 128, 128, 128, 128, 128, 128, 128}, 20, kHalf,
+                        kCUDA);  // too many weights
   expect_layer_by_layer({8, 4, 4, 4, 4, 4, 4, 4, 4, 1}, 20, kHalf, kCUDA);
 }
 

@@ -32,8 +32,9 @@ inline void expect_near_sums(const Tensor& actual, const Tensor& expected, doubl
 }
 
 /// The op's value and gradients are those of the ops one by one, on random operands.
-inline void expect_layer_by_layer(const std::vector<std::int64_t>& sizes, std::int64_t rows, DType dtype, Device device,
-             bool biases = true, const std::string& activation = "relu") {
+inline void expect_layer_by_layer(const std::vector<std::int64_t>& sizes, std::int64_t rows,
+                                  DType dtype, Device device, bool biases = true,
+                                  const std::string& activation = "relu") {
   SCOPED_TRACE(activation + " " + std::string(name(dtype)) + " rows " + std::to_string(rows) +
                " first " + std::to_string(sizes[0]) + " last " + std::to_string(sizes.back()) +
                " layers " + std::to_string(sizes.size() - 1) + (biases ? " biases" : ""));
