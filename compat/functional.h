@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <halfgrad/compat/attention_options.h>
 #include <halfgrad/compat/functions.h>
 #include <halfgrad/compat/layer_options.h>
 #include <halfgrad/compat/nn_options.h>

@@ -6,6 +6,7 @@
 #include <halfgrad/autograd/mlp.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/transformer.h>
+#include <halfgrad/nn/multi_head_attention_forward.h>
 
 /// The ops of ops.h under the names of torch.nn.functional: `nn::functional::relu` is
 /// `halfgrad::relu`.

@@ -71,13 +71,6 @@ class MultiheadAttention : public Callable<MultiheadAttention> {
   Linear out_proj{nullptr};
 
  private:
-  void expect_inputs(const Tensor& query, const Tensor& key, const Tensor& value) const;
-  Tensor project(const Tensor& input, std::int64_t part) const;
-  void add_keys(Tensor& key, Tensor& value) const;
-  Tensor heads(const Tensor& projected) const;
-  Tensor mask_of(const Tensor& key_padding_mask, const Tensor& attn_mask, const Shape& scores,
-                 DType dtype) const;
-
   std::int64_t embed_dim_ = 0, num_heads_ = 0;
   MultiheadAttentionArguments options_;
 };

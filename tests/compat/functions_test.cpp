@@ -279,4 +279,20 @@ TEST(CompatLayers, MultiheadAttentionTakesOptions) {
   EXPECT_EQ(std::get<1>(more->forward(value, value, value)).sizes(), (torch::Shape{3, 6, 8}));
 }
 
+TEST(CompatLayers, MultiheadAttentionIsItsFunction) {
+  namespace F = torch::nn::functional;
+  const nn::MultiheadAttention layer(nn::MultiheadAttentionOptions(8, 2).add_bias_kv(true));
+  const torch::Tensor x = torch::rand({6, 3, 8}),
+                      hidden = torch::triu(torch::ones({6, 6}, torch::kBool), 1);
+  const auto [expected, expected_weights] = layer->forward(x, x, x, {}, true, hidden);
+  const auto [output, weights] = F::multi_head_attention_forward(
+      x, x, x,
+      F::MultiheadAttentionForwardFuncOptions(8, 2, layer->in_proj_weight, layer->in_proj_bias,
+                                              layer->bias_k, layer->bias_v, false, 0,
+                                              layer->out_proj.weight, layer->out_proj.bias)
+          .attn_mask(hidden));
+  EXPECT_TRUE(torch::equal(output, expected));
+  EXPECT_TRUE(torch::equal(weights, expected_weights));
+}
+
 }  // namespace
