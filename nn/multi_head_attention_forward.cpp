@@ -73,10 +73,9 @@ void expect_inputs(const Tensor& query, const Tensor& key, const Tensor& value,
   if (fits && dims == 3) fits = query.size(n) == key.size(n) && key.size(n) == value.size(n);
   if (fits) return;
   const bool first = of.batch_first;
-  const std::string expected =
-      nn::detail::text(first ? "query [n, l, " : "query [l, n, ", e,
-                       first ? "], key [n, s, " : "], key [s, n, ", kdim,
-                       first ? "] and value [n, s, " : "] and value [s, n, ", vdim, "]");
+  const std::string expected = nn::detail::text(
+      first ? "query [n, l, " : "query [l, n, ", e, first ? "], key [n, s, " : "], key [s, n, ",
+      kdim, first ? "] and value [n, s, " : "] and value [s, n, ", vdim, "]");
   halfgrad::detail::fail(kName, "expected {}, or all without n, got {}, {} and {}", expected,
                          query.sizes(), key.sizes(), value.sizes());
 }

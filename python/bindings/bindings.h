@@ -82,6 +82,7 @@ void bind_module(nb::module_& module);
 void bind_module_methods(ModuleClass& module);
 void bind_layers(nb::module_& module);
 void bind_activations(nb::module_& module);
+void bind_attention(nb::module_& module);
 void bind_init(nb::module_& module);
 void bind_optimizers(nb::module_& module);
 void bind_formula_optimizers(nb::module_& optim);

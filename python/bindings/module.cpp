@@ -50,6 +50,7 @@ NB_MODULE(_halfgrad, module) {
   python::bind_module(module);
   python::bind_layers(module);
   python::bind_activations(module);
+  python::bind_attention(module);
   python::bind_init(module);
   python::bind_optimizers(module);
   python::bind_schedulers(module);

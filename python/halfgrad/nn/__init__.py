@@ -7,6 +7,7 @@ from . import functional, init, parameter, utils
 from .activations import (CELU, GLU, SELU, AlphaDropout, CosineSimilarity, Dropout1d, Hardshrink,
                           Hardsigmoid, Hardswish, Hardtanh, LogSigmoid, Mish, PairwiseDistance,
                           ReLU6, RReLU, Softmin, Softshrink, Softsign, Tanhshrink, Threshold)
+from .attention import MultiheadAttention
 from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .fused_mlp import FusedMLP
 from .layers import Bilinear, ConstantPad1d, PReLU, Unflatten, ZeroPad1d
@@ -24,7 +25,7 @@ __all__ = [
     "GroupNorm", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "HingeEmbeddingLoss",
     "HuberLoss", "Identity", "KLDivLoss", "L1Loss", "LayerNorm", "LeakyReLU", "Linear",
     "LogSigmoid", "LogSoftmax", "MSELoss", "MarginRankingLoss", "Mish", "Module", "ModuleDict",
-    "ModuleList", "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss",
+    "ModuleList", "MultiheadAttention", "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss",
     "PReLU", "PairwiseDistance", "Parameter", "ParameterDict", "ParameterList", "PoissonNLLLoss",
     "RMSNorm", "RReLU", "ReLU", "ReLU6", "SELU", "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss",
     "SoftMarginLoss", "Softmax", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh",

@@ -15,6 +15,7 @@ from .._halfgrad import (Tensor, batch_norm, bilinear, binary_cross_entropy,
                          scaled_dot_product_attention, sigmoid, smooth_l1_loss, soft_margin_loss,
                          softmax, softmin, softplus, softshrink, softsign, tanh, tanhshrink,
                          triplet_margin_loss)
+from .._halfgrad.nn import multi_head_attention_forward
 
 __all__ = [
     "alpha_dropout", "batch_norm", "bilinear", "binary_cross_entropy",
@@ -23,7 +24,7 @@ __all__ = [
     "group_norm", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
     "hinge_embedding_loss", "huber_loss", "kl_div", "l1_loss", "layer_norm", "leaky_relu", "linear",
     "linear_gelu", "linear_relu", "log_softmax", "logsigmoid", "margin_ranking_loss", "mish", "mlp",
-    "mlp_cross_entropy", "mse_loss", "multi_margin_loss", "multilabel_margin_loss",
+    "mlp_cross_entropy", "mse_loss", "multi_head_attention_forward", "multi_margin_loss", "multilabel_margin_loss",
     "multilabel_soft_margin_loss", "nll_loss", "normalize", "one_hot", "pad", "pairwise_distance",
     "pdist", "poisson_nll_loss", "prelu", "relu", "relu6", "rms_norm", "rrelu",
     "scaled_dot_product_attention", "selu", "sigmoid", "silu", "smooth_l1_loss", "soft_margin_loss",
