@@ -49,14 +49,16 @@ void bind_attention(nb::module_& module) {
              .average_attn_weights = average_attn_weights});
         return std::pair(output, weights.defined() ? OptionalTensor(weights) : std::nullopt);
       },
-      "query"_a, "key"_a, "value"_a, "embed_dim_to_check"_a, "num_heads"_a, "in_proj_weight"_a.none(),
-      "in_proj_bias"_a.none(), "bias_k"_a.none(), "bias_v"_a.none(), "add_zero_attn"_a,
-      "dropout_p"_a, "out_proj_weight"_a, "out_proj_bias"_a.none(), "training"_a = true,
-      "key_padding_mask"_a = nb::none(), "need_weights"_a = true, "attn_mask"_a = nb::none(),
-      "use_separate_proj_weight"_a = false, "q_proj_weight"_a = nb::none(),
-      "k_proj_weight"_a = nb::none(), "v_proj_weight"_a = nb::none(),
-      "average_attn_weights"_a = true, "is_causal"_a = false, ReleaseGil(),
-      "Attention of several heads, for query [l, n, e], key [s, n, kdim] and value [s, n, vdim]; see\n"
+      "query"_a, "key"_a, "value"_a, "embed_dim_to_check"_a, "num_heads"_a,
+      "in_proj_weight"_a.none(), "in_proj_bias"_a.none(), "bias_k"_a.none(), "bias_v"_a.none(),
+      "add_zero_attn"_a, "dropout_p"_a, "out_proj_weight"_a, "out_proj_bias"_a.none(),
+      "training"_a = true, "key_padding_mask"_a = nb::none(), "need_weights"_a = true,
+      "attn_mask"_a = nb::none(), "use_separate_proj_weight"_a = false,
+      "q_proj_weight"_a = nb::none(), "k_proj_weight"_a = nb::none(),
+      "v_proj_weight"_a = nb::none(), "average_attn_weights"_a = true, "is_causal"_a = false,
+      ReleaseGil(),
+      "Attention of several heads, for query [l, n, e], key [s, n, kdim] and value [s, n, vdim]; "
+      "see\n"
       "MultiheadAttention. Returns the output and the weights, or None for them.");
 }
 

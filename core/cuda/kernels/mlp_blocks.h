@@ -5,8 +5,8 @@
 #include <halfgrad/core/cuda/kernels/mlp.h>
 #include <halfgrad/core/cuda/kernels/mlp_fragments.h>
 
-/// What an MLP's kernels do with a warp's 16 rows between two products: they round sums to blocks
-/// of the next operand, with a bias, an activation or a mask, and move blocks to shared memory and
+/// The steps of an MLP's kernels between two products of a warp's 16 rows: sums are rounded to
+/// blocks of the next operand, with a bias, an activation or a mask; blocks go to shared memory and
 /// back.
 namespace halfgrad::detail {
 
