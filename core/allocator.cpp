@@ -6,7 +6,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <limits>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -67,12 +66,11 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 // addresses of pages, and a message to another process locks fewer of them.
 void* request_host_memory(std::size_t bytes) {
   const std::size_t alignment = bytes < kHugePage ? kCacheLine : kHugePage;
-  if (bytes > std::numeric_limits<std::size_t>::max() - kHugePage) return nullptr;
-  const std::size_t size = (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
-  void* const block = std::aligned_alloc(alignment, size);
+  void* block = nullptr;
+  if (posix_memalign(&block, alignment, bytes) != 0) return nullptr;
 #ifdef __linux__
   // Advice may be refused, which costs only speed.
-  if (block != nullptr && bytes >= kHugePage) madvise(block, size, MADV_HUGEPAGE);
+  if (bytes >= kHugePage) madvise(block, bytes, MADV_HUGEPAGE);
 #endif
   return block;
 }
