@@ -35,6 +35,35 @@ std::int64_t column_grain(std::int64_t depth) {
   return round_up(grain_of(depth, kMultiplyAddsPerChunk), kLanes<T>);
 }
 
+// Adds the last products, fewer than kPartialSums, to the sums of each column: those of elements k,
+// k + 1, ... with x.
+template <int Columns, class S, class T>
+[[gnu::always_inline]] inline void add_last(std::int64_t count, const T* x,
+                                            const S* const (&column)[Columns], std::int64_t k,
+                                            Vector<T> (&sum)[Columns][kSumVectors<T>]) {
+  if constexpr (kMasksLanes) {
+    static_assert(kSumVectors<T> == 1);
+    const Vector<T> factor = load_wide_first(count, x);
+#pragma GCC unroll 8
+    for (int i = 0; i < Columns; ++i) {
+      sum[i][0] = fused(factor, load_wide_first(count, column[i] + k), sum[i][0]);
+    }
+  } else {
+    T last_x[kPartialSums<T>] = {};
+    S last[Columns][kPartialSums<T>] = {};
+    copy_first(count, x, last_x);
+    for (int i = 0; i < Columns; ++i) copy_first(count, column[i] + k, last[i]);
+#pragma GCC unroll 4
+    for (int v = 0; v < kSumVectors<T>; ++v) {
+      const Vector<T> factor = load(last_x + v * kLanes<T>);
+#pragma GCC unroll 8
+      for (int i = 0; i < Columns; ++i) {
+        sum[i][v] = fused(factor, load_wide(last[i] + v * kLanes<T>), sum[i][v]);
+      }
+    }
+  }
+}
+
 // Sets totals[i] to a vector of sums of column i, which are still to be added, for at most Columns
 // columns. The last column is repeated.
 template <int Columns, class S, class T>
@@ -59,17 +88,7 @@ template <int Columns, class S, class T>
       }
     }
   }
-  if (k < depth) {
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v, k = std::min(k + kLanes<T>, depth)) {
-      const std::int64_t count = std::min<std::int64_t>(depth - k, kLanes<T>);
-      const Vector<T> factor = load_wide_first(count, x + k);
-#pragma GCC unroll 8
-      for (int i = 0; i < Columns; ++i) {
-        sum[i][v] = fused(factor, load_wide_first(count, column[i] + k), sum[i][v]);
-      }
-    }
-  }
+  if (k < depth) add_last<Columns>(depth - k, x + k, column, k, sum);
 #pragma GCC unroll 8
   for (int i = 0; i < Columns; ++i) {
 #pragma GCC unroll 4

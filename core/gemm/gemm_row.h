@@ -151,7 +151,7 @@ void multiply_row(const T* x, const Operand<S>& b, std::int64_t begin, std::int6
             multiply_contiguous(depth, x + k, from, b.row_stride, columns, to.at(0, col));
           } else {
             const Vector<T> sum[1][1] = {
-                {b.col_stride == 1
+                {kMasksLanes && b.col_stride == 1
                      ? sum_short_rows(depth, x + k, from, b.row_stride, columns)
                      : sum_columns(depth, x + k, from, b.row_stride, b.col_stride, columns)}};
             store_sums<1, 1, T>(sum, to.at(0, col), columns);

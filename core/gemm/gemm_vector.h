@@ -46,14 +46,17 @@ template <class S>
 Vector<compute_t<S>> load_wide(const S* from) {
   return load(from);
 }
-inline Vector<float> load_wide(const BFloat16* from) {
-  typedef std::uint16_t Words __attribute__((vector_size(kVectorBytes / 2)));
-  Words words;
-  std::memcpy(&words, from, sizeof words);
+typedef std::uint16_t Words __attribute__((vector_size(kVectorBytes / 2)));
+inline Vector<float> widened_bf16(const Words& words) {
   const auto bits = __builtin_convertvector(words, Simd<std::uint32_t>::Vector) << 16;
   Vector<float> values;
   std::memcpy(&values, &bits, sizeof values);
   return values;
+}
+inline Vector<float> load_wide(const BFloat16* from) {
+  Words words;
+  std::memcpy(&words, from, sizeof words);
+  return widened_bf16(words);
 }
 inline Vector<float> load_wide(const Half* from) {
 #if defined(__AVX512F__)
@@ -95,18 +98,29 @@ void store_first(std::int64_t count, const Vector<T>& vector, T* to) {
   std::memcpy(to, &vector, static_cast<size_t>(count) * sizeof(T));
 }
 
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__)
 // Masked instructions: a vector that was stored in parts is slow to load.
 inline constexpr bool kMasksLanes = true;
-inline unsigned first_lanes(std::int64_t count) { return (1U << count) - 1U; }
+inline __mmask16 first_lanes(std::int64_t count) {
+  return static_cast<__mmask16>((1U << count) - 1U);
+}
 inline Vector<float> load_wide_first(std::int64_t count, const float* from) {
-  return _mm512_maskz_loadu_ps(static_cast<__mmask16>(first_lanes(count)), from);
+  return _mm512_maskz_loadu_ps(first_lanes(count), from);
 }
 inline Vector<double> load_wide_first(std::int64_t count, const double* from) {
   return _mm512_maskz_loadu_pd(static_cast<__mmask8>(first_lanes(count)), from);
 }
+inline Vector<float> load_wide_first(std::int64_t count, const Half* from) {
+  return _mm512_maskz_cvtph_ps(0xffff, _mm256_maskz_loadu_epi16(first_lanes(count), from));
+}
+inline Vector<float> load_wide_first(std::int64_t count, const BFloat16* from) {
+  const __m256i loaded = _mm256_maskz_loadu_epi16(first_lanes(count), from);
+  Words words;
+  std::memcpy(&words, &loaded, sizeof words);
+  return widened_bf16(words);
+}
 inline void store_first(std::int64_t count, const Vector<float>& vector, float* to) {
-  _mm512_mask_storeu_ps(to, static_cast<__mmask16>(first_lanes(count)), vector);
+  _mm512_mask_storeu_ps(to, first_lanes(count), vector);
 }
 inline void store_first(std::int64_t count, const Vector<double>& vector, double* to) {
   _mm512_mask_storeu_pd(to, static_cast<__mmask8>(first_lanes(count)), vector);
