@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <stdexcept>
+#include <typeinfo>
 #include <utility>
 
 #include <halfgrad/autograd/graph/accumulate.h>
@@ -160,9 +161,10 @@ class Run {
   // Starts the pass at a scaled loss: its gradient is 1, so the scale is the gradient of the loss.
   // Returns false if somebody would miss the gradient 1, or the node as a step of its own.
   bool pass_on_scale(Node& node) {
-    auto* const scaled = dynamic_cast<ScaledLossNode*>(&node);
-    if (scaled == nullptr || captured_ || op_observer != nullptr || GradMode::is_enabled() ||
-        detail::modes.anomaly || !scaled->is_unobserved()) {
+    if (typeid(node) != typeid(ScaledLossNode)) return false;  // faster than a dynamic_cast
+    auto* const scaled = static_cast<ScaledLossNode*>(&node);
+    if (captured_ || op_observer != nullptr || GradMode::is_enabled() || detail::modes.anomaly ||
+        !scaled->is_unobserved()) {
       return false;
     }
     const Edge edge = scaled->edges()[0];

@@ -109,7 +109,13 @@ const bool registered = [] {
   for (const Product& product : {Product{128, 784, 512},
                                  {128, 512, 512},
                                  {512, 1024, 1024},
+                                 {32, 64, 10},
                                  {128, 512, 10},
+                                 {512, 128, 10},
+                                 {32, 10, 64},
+                                 {128, 10, 512},
+                                 {512, 10, 128},
+                                 {1, 512, 10},
                                  {1, 784, 512}}) {
     benchmark::RegisterBenchmark(product.name("halfgrad").c_str(), halfgrad_product, product);
 #ifdef HALFGRAD_EIGEN
@@ -117,7 +123,7 @@ const bool registered = [] {
 #endif
   }
   for (const bool transposed : {false, true}) {
-    for (const std::int64_t n : {64, 128, 256, 512, 1024, 2048, 4096}) {
+    for (const std::int64_t n : {16, 64, 128, 256, 512, 1024, 2048, 4096}) {
       register_vectors(n, transposed);
     }
   }

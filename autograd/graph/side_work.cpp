@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include <halfgrad/autograd/graph/node.h>
 #include <halfgrad/autograd/graph/tensor_impl.h>
@@ -41,11 +42,11 @@ void SideWork::run(const std::vector<Array>& operands,
     for (const Array& result : queue()) job.results.push_back(result.storage());
   }
   job.done.record(*side);
-  std::deque<Job>& jobs = current_side_work->jobs_;
+  std::vector<Job>& jobs = current_side_work->jobs_;
   jobs.push_back(std::move(job));
   if (jobs.size() <= kMostJobs) return;
   jobs.front().done.wait(main);
-  jobs.pop_front();
+  jobs.erase(jobs.begin());
 }
 
 void SideWork::join() {
@@ -57,6 +58,7 @@ void SideWork::join() {
 
 void SideWork::before(const Node& node, const Tensor& gradient,
                       const std::vector<Tensor>& more) const {
+  if (jobs_.empty()) return;
   const bool reads = !is_cast(node) || !node.hooks.empty() || !node.retained.empty();
   const auto is_one = [this](const Tensor& each) { return is_pending(each); };
   if (reads && (is_one(gradient) || std::any_of(more.begin(), more.end(), is_one))) join();

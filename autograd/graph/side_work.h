@@ -1,6 +1,5 @@
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -50,7 +49,7 @@ class SideWork {
 
   SideWork* outer_;
   bool enabled_;
-  std::deque<Job> jobs_;  // not waited for
+  std::vector<Job> jobs_;  // not waited for, a few; unlike a deque, an empty vector has no memory
 };
 
 /// True for the node of a cast, whose backward hands its gradient on without reading it.

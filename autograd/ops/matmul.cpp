@@ -30,7 +30,8 @@ Shape product_sizes(const char* op, const Array& a, const Array& b) {
   const auto batch = [](const Array& x) {
     return Shape(x.sizes().data(), static_cast<std::size_t>(std::max(0, x.ndim() - 2)));
   };
-  Shape sizes = broadcast_shapes(batch(a), batch(b), op);
+  const bool is_batch = a.ndim() > 2 || b.ndim() > 2;
+  Shape sizes = is_batch ? broadcast_shapes(batch(a), batch(b), op) : Shape();
   if (a.ndim() > 1) sizes.push_back(a.size(-2));
   if (b.ndim() > 1) sizes.push_back(b.size(-1));
   return sizes;
@@ -54,6 +55,10 @@ struct Product {
     a_is_vector = a.ndim() == 1;
     b_is_vector = b.ndim() == 1;
     b_is_shared = a.ndim() > 2 && b.ndim() <= 2;
+    if (!a_is_vector && !b_is_vector) {
+      product(1, a, b, 0, out);
+      return out;
+    }
     const Array columns = b_is_vector ? out.unsqueeze(-1) : out;
     product(1, a_is_vector ? a.unsqueeze(0) : a, b_is_vector ? b.unsqueeze(1) : b, 0,
             a_is_vector ? columns.unsqueeze(-2) : columns);

@@ -35,40 +35,60 @@ std::int64_t column_grain(std::int64_t depth) {
   return round_up(grain_of(depth, kMultiplyAddsPerChunk), kLanes<T>);
 }
 
-// Copies the first `count` of Most elements. A loop of fixed length becomes a masked load and
-// store.
-template <class T, int Most>
-void copy_first(std::int64_t count, const T* from, T (&to)[Most]) {
-  for (int i = 0; i < Most; ++i) {
-    if (i < count) to[i] = from[i];
+// Adds the last products, fewer than kPartialSums, to the sums of each column: those of elements k,
+// k + 1, ... with x.
+template <int Columns, class S, class T>
+[[gnu::always_inline]] inline void add_last(std::int64_t count, const T* x,
+                                            const S* const (&column)[Columns], std::int64_t k,
+                                            Vector<T> (&sum)[Columns][kSumVectors<T>]) {
+  if constexpr (kMasksLanes) {
+    static_assert(kSumVectors<T> == 1);
+    const Vector<T> factor = load_wide_first(count, x);
+#pragma GCC unroll 8
+    for (int i = 0; i < Columns; ++i) {
+      sum[i][0] = fused(factor, load_wide_first(count, column[i] + k), sum[i][0]);
+    }
+  } else {
+    T last_x[kPartialSums<T>] = {};
+    S last[Columns][kPartialSums<T>] = {};
+    copy_first(count, x, last_x);
+    for (int i = 0; i < Columns; ++i) copy_first(count, column[i] + k, last[i]);
+#pragma GCC unroll 4
+    for (int v = 0; v < kSumVectors<T>; ++v) {
+      const Vector<T> factor = load(last_x + v * kLanes<T>);
+#pragma GCC unroll 8
+      for (int i = 0; i < Columns; ++i) {
+        sum[i][v] = fused(factor, load_wide(last[i] + v * kLanes<T>), sum[i][v]);
+      }
+    }
   }
 }
 
-// Sets totals[i] to a vector of sums of column i, which are still to be added, for Columns columns.
+// Sets totals[i] to a vector of sums of column i, which are still to be added, for at most Columns
+// columns. The last column is repeated.
 template <int Columns, class S, class T>
-void sum_partially(std::int64_t depth, const T* x, const S* b, std::int64_t col_stride,
-                   Vector<T>* totals) {
+[[gnu::always_inline]] inline void sum_partially(std::int64_t depth, const T* x, const S* b,
+                                                 std::int64_t col_stride, std::int64_t columns,
+                                                 Vector<T>* totals) {
   constexpr int kCount = kPartialSums<T>, kVectors = kSumVectors<T>;
+  const S* column[Columns];
+#pragma GCC unroll 8
+  for (int i = 0; i < Columns; ++i) {
+    column[i] = b + std::min<std::int64_t>(i, columns - 1) * col_stride;
+  }
   Vector<T> sum[Columns][kVectors] = {};
-  const auto add = [&](const T* factors, const S* from, std::int64_t stride) {
+  std::int64_t k = 0;
+  for (; k + kCount <= depth; k += kCount) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      const Vector<T> factor = load(factors + v * kLanes<T>);
+      const Vector<T> factor = load(x + k + v * kLanes<T>);
 #pragma GCC unroll 8
       for (int i = 0; i < Columns; ++i) {
-        sum[i][v] = fused(factor, load_wide(from + i * stride + v * kLanes<T>), sum[i][v]);
+        sum[i][v] = fused(factor, load_wide(column[i] + k + v * kLanes<T>), sum[i][v]);
       }
     }
-  };
-  std::int64_t k = 0;
-  for (; k + kCount <= depth; k += kCount) add(x + k, b + k, col_stride);
-  if (k < depth) {
-    T last_x[kCount] = {};
-    S last[Columns][kCount] = {};
-    copy_first(depth - k, x + k, last_x);
-    for (int i = 0; i < Columns; ++i) copy_first(depth - k, b + i * col_stride + k, last[i]);
-    add(last_x, last[0], kCount);
   }
+  if (k < depth) add_last<Columns>(depth - k, x + k, column, k, sum);
 #pragma GCC unroll 8
   for (int i = 0; i < Columns; ++i) {
 #pragma GCC unroll 4
@@ -103,13 +123,15 @@ void multiply_column(const T* x, const Operand<S>& b, std::int64_t begin, std::i
   for (std::int64_t col = begin; col < end; col += kLanes<T>) {
     const std::int64_t columns = std::min<std::int64_t>(kLanes<T>, end - col);
     const S* const from = b.rows == 0 ? b.data : b.data + col * b.col_stride;
-    Vector<T> sums[kLanes<T>] = {};
-    int i = 0;
-    for (; i + kAtOnce <= columns; i += kAtOnce) {
-      sum_partially<kAtOnce>(b.rows, x, from + i * b.col_stride, b.col_stride, sums + i);
-    }
-    for (; i < columns; ++i) {
-      sum_partially<1>(b.rows, x, from + i * b.col_stride, b.col_stride, sums + i);
+    Vector<T> sums[kLanes<T>];
+#pragma GCC unroll 8
+    for (int i = 0; i < kLanes<T>; i += kAtOnce) {
+      if (i >= columns) {
+        std::fill_n(sums + i, kAtOnce, Vector<T>{});
+        continue;
+      }
+      sum_partially<kAtOnce>(b.rows, x, from + i * b.col_stride, b.col_stride, columns - i,
+                             sums + i);
     }
     const Vector<T> total[1][1] = {{sums_of_lanes<T>(sums)}};
     store_sums<1, 1, T>(total, c.at(0, col), columns);

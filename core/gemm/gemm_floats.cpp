@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
 #include <halfgrad/core/gemm/gemm_bf16.h>
 #include <halfgrad/core/gemm/gemm_column.h>
@@ -28,10 +27,9 @@ struct Product {
 };
 
 template <class View>
-View transposed(View view) {
-  std::swap(view.rows, view.cols);
-  std::swap(view.row_stride, view.col_stride);
-  return view;
+View transposed(const View& view) {
+  return {view.data,       view.dtype,      view.cols,  view.rows,
+          view.col_stride, view.row_stride, view.device};
 }
 
 // C^T = alpha B^T A^T + beta C^T + bias. A bias only fits if C has one column, whose elements then
@@ -116,7 +114,7 @@ void multiply_one_row(const Product& p, Order order) {
   const std::int64_t x_copy = std::is_same_v<S, T> && p.a.col_stride == 1 ? 0 : depth,
                      b_copy = in_place<S>(p.b) ? 0 : depth * n;
   const std::int64_t bias_copy = p.bias.data == nullptr ? 0 : n, c_copy = is_direct<T>(p.c) ? 0 : n;
-  Scratch<T> scratch({x_copy, b_copy, bias_copy, c_copy});
+  Scratch<T> scratch(x_copy, b_copy, bias_copy, c_copy);
   const T* const x = contiguous_row<S>(p.a, scratch.take(x_copy));
   T* const wide_b = scratch.take(b_copy);
   const Result<T> result = result_of(p, scratch, bias_copy, c_copy);
@@ -152,8 +150,8 @@ void multiply_bf16(const Product& p) {
   const std::int64_t a_size = PackedPairs<kDotRows>::size(c.rows, blocks),
                      b_size = PackedPairs<kDotColumns>::size(c.cols, blocks),
                      bias_size = p.bias.data == nullptr ? 0 : c.cols;
-  Scratch<std::uint32_t> pairs({a_size, b_size});
-  Scratch<float> bias_copy({bias_size});
+  Scratch<std::uint32_t> pairs(a_size, b_size);
+  Scratch<float> bias_copy(bias_size);
   const PackedPairs<kDotRows> packed_a(pairs.take(a_size), blocks);
   const PackedPairs<kDotColumns> packed_b(pairs.take(b_size), blocks);
   pack_pairs(bf16_operand(p.a, true), bf16_operand(p.b, false), blocks, packed_a, packed_b);
@@ -180,7 +178,7 @@ void multiply_tiles(const Product& p) {
   const Tiling tiles(m, n, kStripRows, kStripColumns<T>);
   const std::int64_t b_packed = tiles.one_row() ? 0 : round_up(n, kStripColumns<T>) * depth;
   const std::int64_t bias_copy = bias.data == nullptr ? 0 : n, c_copy = is_direct<T>(c) ? 0 : m * n;
-  Scratch<T> scratch({a_copy, b_copy, a_packed, b_packed, bias_copy, c_copy});
+  Scratch<T> scratch(a_copy, b_copy, a_packed, b_packed, bias_copy, c_copy);
 
   const Operand<T> wide_a = accumulating<T>(a, scratch.take(a_copy));
   const Operand<T> wide_b = accumulating<T>(b, scratch.take(b_copy));
@@ -228,10 +226,14 @@ void multiply(const Product& p) {
 
 // Sets the stride of a dimension of size 1, which is never used, to 1: unit strides are fast.
 template <class View>
-View normalized(View view) {
-  if (view.rows == 1) view.row_stride = 1;
-  if (view.cols == 1) view.col_stride = 1;
-  return view;
+View normalized(const View& view) {
+  return {view.data,
+          view.dtype,
+          view.rows,
+          view.cols,
+          view.rows == 1 ? 1 : view.row_stride,
+          view.cols == 1 ? 1 : view.col_stride,
+          view.device};
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ template <class S>
 void multiply_stored_as(std::int64_t alpha, const MatrixView& a, const MatrixView& b,
                         std::int64_t beta, const MutableMatrixView& c, const RowBias& bias) {
   using Word = std::conditional_t<sizeof(S) == 8, std::uint64_t, std::uint32_t>;
-  Scratch<Word> scratch({b.rows * b.cols});
+  Scratch<Word> scratch(b.rows * b.cols);
   Word* const rows_of_b = scratch.take(b.rows * b.cols);
   copy_rows<S>(b, rows_of_b);
   const IntegerProduct<S, Word> product{

@@ -65,29 +65,33 @@ template <class T, int Step = 1>
 
 // Packs one strip of an operand whose columns are contiguous along k: `width` of them, transposed
 // in registers, a square of lanes at a time. If Width is not a multiple of the lanes, the last
-// vector store of row k spills into row k + 1, whose own elements are stored after it.
+// vector store of row k spills into row k + 1, whose own elements are stored after it. A narrow
+// strip repeats its last column up to the end of a vector; the rest of it, which is not read, stays
+// as it is.
 template <int Width, class T>
 void pack_strip_transposed(const T* columns, std::int64_t column_stride, std::int64_t width,
                            std::int64_t depth, T* packed) {
-  constexpr int kCount = kLanes<T>, kLast = (Width - 1) / kCount * kCount;
+  constexpr int kCount = kLanes<T>, kSquares = (Width - 1) / kCount + 1;
   constexpr bool kWhole = Width % kCount == 0;
+  const int squares = static_cast<int>((width - 1) / kCount) + 1;
+  std::int64_t offset[kSquares * kCount];
+  for (int i = 0; i < kSquares * kCount; ++i) {
+    offset[i] = std::min<std::int64_t>(i, width - 1) * column_stride;
+  }
   std::int64_t k = 0;
-  for (; width == Width && k + kCount + (kWhole ? 0 : 1) <= depth; k += kCount) {
-    for (int first = kLast; first >= 0; first -= kCount) {
+  for (; k + kCount + (kWhole ? 0 : 1) <= depth; k += kCount) {
+    for (int first = (squares - 1) * kCount; first >= 0; first -= kCount) {
       Vector<T> square[kCount];
 #pragma GCC unroll 16
-      for (int i = 0; i < kCount; ++i) {
-        const int column = kWhole ? first + i : std::min(first + i, Width - 1);
-        square[i] = load(columns + column * column_stride + k);
-      }
+      for (int i = 0; i < kCount; ++i) square[i] = load(columns + offset[first + i] + k);
       transpose<T>(square);
 #pragma GCC unroll 16
       for (int i = 0; i < kCount; ++i) store<T>(square[i], packed + (k + i) * Width + first);
     }
   }
   for (; k < depth; ++k) {
-    for (int i = 0; i < Width; ++i) {
-      packed[k * Width + i] = i < width ? columns[i * column_stride + k] : T(0);
+    for (int i = 0; i < std::min(squares * kCount, Width); ++i) {
+      packed[k * Width + i] = columns[offset[i] + k];
     }
   }
 }
@@ -115,26 +119,32 @@ template <class T>
   return alpha * sum;
 }
 
-// The epilogue of one vector, whose sums have been multiplied by alpha.
-template <class T>
-void store_whole(const Vector<T>& scaled_sum, const Destination<T>& to) {
+// The epilogue of one vector, whose sums have been multiplied by alpha. `Lanes` are those that are
+// loaded and stored: AllLanes or FirstLanes.
+template <class T, class Lanes>
+void store_vector(const Lanes& lanes, const Vector<T>& scaled_sum, const Destination<T>& to) {
   Vector<T> value = scaled_sum;
-  if (to.beta != T(0)) value = multiply_add<T>(to.beta, load(to.out), value);
-  if (to.bias != nullptr) value += load(to.bias);
-  store<T>(value, to.out);
+  if (to.beta != T(0)) value = multiply_add<T>(to.beta, lanes.load(to.out), value);
+  if (to.bias != nullptr) value += lanes.load(to.bias);
+  lanes.store(value, to.out);
 }
 
-// The epilogue of the first `count` elements of a vector.
+// The epilogue of the first `count` lanes of a vector. Without masked instructions it computes in a
+// copy of a whole vector.
 template <class T>
-void store_first(std::int64_t count, const Vector<T>& scaled_sum, const Destination<T>& to) {
-  const size_t bytes = static_cast<size_t>(count) * sizeof(T);
-  T out[kLanes<T>] = {}, bias[kLanes<T>] = {};
-  Destination<T> padded = to;
-  padded.out = out;
-  if (to.beta != T(0)) std::memcpy(out, to.out, bytes);
-  if (to.bias != nullptr) padded.bias = static_cast<T*>(std::memcpy(bias, to.bias, bytes));
-  store_whole<T>(scaled_sum, padded);
-  std::memcpy(to.out, out, bytes);
+void store_part(std::int64_t count, const Vector<T>& scaled_sum, const Destination<T>& to) {
+  if constexpr (kMasksLanes) {
+    store_vector<T>(FirstLanes<T>{count}, scaled_sum, to);
+  } else {
+    const size_t bytes = static_cast<size_t>(count) * sizeof(T);
+    T out[kLanes<T>] = {}, bias[kLanes<T>] = {};
+    Destination<T> padded = to;
+    padded.out = out;
+    if (to.beta != T(0)) std::memcpy(out, to.out, bytes);
+    if (to.bias != nullptr) padded.bias = static_cast<T*>(std::memcpy(bias, to.bias, bytes));
+    store_vector<T>(AllLanes<T>(), scaled_sum, padded);
+    std::memcpy(to.out, out, bytes);
+  }
 }
 
 // The epilogue of several rows, whose last vector may have fewer columns.
@@ -146,16 +156,18 @@ template <int Rows, int Vectors, class T>
 #pragma GCC unroll 16
     for (int row = 0; row < Rows; ++row) {
 #pragma GCC unroll 8
-      for (int i = 0; i < Vectors; ++i) store_whole<T>(sums[row][i], to.at(row, i * kLanes<T>));
+      for (int i = 0; i < Vectors; ++i) {
+        store_vector<T>(AllLanes<T>(), sums[row][i], to.at(row, i * kLanes<T>));
+      }
     }
     return;
   }
 #pragma GCC unroll 16
   for (int row = 0; row < Rows; ++row) {
     for (int i = 0; i + 1 < Vectors; ++i) {
-      store_whole<T>(sums[row][i], to.at(row, i * kLanes<T>));
+      store_vector<T>(AllLanes<T>(), sums[row][i], to.at(row, i * kLanes<T>));
     }
-    store_first<T>(columns - kLast, sums[row][Vectors - 1], to.at(row, kLast));
+    store_part<T>(columns - kLast, sums[row][Vectors - 1], to.at(row, kLast));
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <initializer_list>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -26,25 +26,28 @@ inline std::int64_t grain_of(std::int64_t cost_of_one, std::int64_t cost_of_chun
 }
 
 // Buffers for one product, each aligned to a cache line. They come from the allocator, so that its
-// statistics and its limit include them.
+// statistics and its limit include them. Most products of a vector need none.
 template <class T>
 class Scratch {
  public:
-  explicit Scratch(std::initializer_list<std::int64_t> counts)
-      : memory_(Device(), total_bytes(counts)), next_(reinterpret_cast<T*>(memory_.data())) {}
+  template <class... Counts>
+  explicit Scratch(Counts... counts) {
+    const bool is_empty = ((counts == 0) && ...);
+    if (is_empty) return;
+    memory_.emplace(Device(), static_cast<size_t>((aligned(counts) + ...)) * sizeof(T));
+    next_ = reinterpret_cast<T*>(memory_->data());
+  }
 
-  T* take(std::int64_t count) { return std::exchange(next_, next_ + aligned(count)); }
+  // Returns null for 0 elements.
+  T* take(std::int64_t count) {
+    return count == 0 ? nullptr : std::exchange(next_, next_ + aligned(count));
+  }
 
  private:
   static std::int64_t aligned(std::int64_t count) { return round_up(count, 64 / sizeof(T)); }
-  static size_t total_bytes(std::initializer_list<std::int64_t> counts) {
-    std::int64_t total = 0;
-    for (const std::int64_t count : counts) total += aligned(count);
-    return static_cast<size_t>(total) * sizeof(T);
-  }
 
-  Storage memory_;
-  T* next_;
+  std::optional<Storage> memory_;
+  T* next_ = nullptr;
 };
 
 // A matrix of elements of one type: the accumulating type, if nothing else is said.

@@ -87,7 +87,8 @@ struct PackedOperand {
 // to the old C, the others add to C, and the last adds the bias.
 template <class T, class F>
 void for_each_depth_block(std::int64_t depth, const Destination<T>& c, const F& f) {
-  const std::int64_t blocks = std::max<std::int64_t>(1, divide_up(depth, kDepthBlock));
+  if (depth <= kDepthBlock) return f(0, depth, c);
+  const std::int64_t blocks = divide_up(depth, kDepthBlock);
   for (std::int64_t i = 0; i < blocks; ++i) {
     const std::int64_t k = i * depth / blocks;
     Destination<T> to = c;

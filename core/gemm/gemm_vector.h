@@ -46,14 +46,17 @@ template <class S>
 Vector<compute_t<S>> load_wide(const S* from) {
   return load(from);
 }
-inline Vector<float> load_wide(const BFloat16* from) {
-  typedef std::uint16_t Words __attribute__((vector_size(kVectorBytes / 2)));
-  Words words;
-  std::memcpy(&words, from, sizeof words);
+typedef std::uint16_t Words __attribute__((vector_size(kVectorBytes / 2)));
+inline Vector<float> widened_bf16(const Words& words) {
   const auto bits = __builtin_convertvector(words, Simd<std::uint32_t>::Vector) << 16;
   Vector<float> values;
   std::memcpy(&values, &bits, sizeof values);
   return values;
+}
+inline Vector<float> load_wide(const BFloat16* from) {
+  Words words;
+  std::memcpy(&words, from, sizeof words);
+  return widened_bf16(words);
 }
 inline Vector<float> load_wide(const Half* from) {
 #if defined(__AVX512F__)
@@ -72,6 +75,73 @@ template <class T>
 void store(const Vector<T>& vector, T* to) {
   std::memcpy(to, &vector, sizeof vector);
 }
+
+// Copies the first `count` of Most elements. A loop of fixed length becomes a masked load and
+// store.
+template <class T, int Most>
+void copy_first(std::int64_t count, const T* from, T (&to)[Most]) {
+  for (int i = 0; i < Most; ++i) {
+    if (i < count) to[i] = from[i];
+  }
+}
+
+// Loads the first `count` elements of a vector as the type that accumulates them. The other lanes
+// are 0, and their memory is not touched.
+template <class S>
+Vector<compute_t<S>> load_wide_first(std::int64_t count, const S* from) {
+  S some[kLanes<compute_t<S>>] = {};
+  copy_first(count, from, some);
+  return load_wide(some);
+}
+template <class T>
+void store_first(std::int64_t count, const Vector<T>& vector, T* to) {
+  std::memcpy(to, &vector, static_cast<size_t>(count) * sizeof(T));
+}
+
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+// Masked instructions: a vector that was stored in parts is slow to load.
+inline constexpr bool kMasksLanes = true;
+inline __mmask16 first_lanes(std::int64_t count) {
+  return static_cast<__mmask16>((1U << count) - 1U);
+}
+inline Vector<float> load_wide_first(std::int64_t count, const float* from) {
+  return _mm512_maskz_loadu_ps(first_lanes(count), from);
+}
+inline Vector<double> load_wide_first(std::int64_t count, const double* from) {
+  return _mm512_maskz_loadu_pd(static_cast<__mmask8>(first_lanes(count)), from);
+}
+inline Vector<float> load_wide_first(std::int64_t count, const Half* from) {
+  return _mm512_maskz_cvtph_ps(0xffff, _mm256_maskz_loadu_epi16(first_lanes(count), from));
+}
+inline Vector<float> load_wide_first(std::int64_t count, const BFloat16* from) {
+  const __m256i loaded = _mm256_maskz_loadu_epi16(first_lanes(count), from);
+  Words words;
+  std::memcpy(&words, &loaded, sizeof words);
+  return widened_bf16(words);
+}
+inline void store_first(std::int64_t count, const Vector<float>& vector, float* to) {
+  _mm512_mask_storeu_ps(to, first_lanes(count), vector);
+}
+inline void store_first(std::int64_t count, const Vector<double>& vector, double* to) {
+  _mm512_mask_storeu_pd(to, static_cast<__mmask8>(first_lanes(count)), vector);
+}
+#else
+inline constexpr bool kMasksLanes = false;
+#endif
+
+// The lanes of a vector that stand for elements in memory: all, or the first ones.
+template <class T>
+struct AllLanes {
+  Vector<T> load(const T* from) const { return detail::load(from); }
+  void store(const Vector<T>& vector, T* to) const { detail::store<T>(vector, to); }
+};
+template <class T>
+struct FirstLanes {
+  std::int64_t count;
+
+  Vector<T> load(const T* from) const { return load_wide_first(count, from); }
+  void store(const Vector<T>& vector, T* to) const { store_first(count, vector, to); }
+};
 
 #if defined(__AVX512F__)
 inline __m512 fused(__m512 a, __m512 b, __m512 c) { return _mm512_fmadd_ps(a, b, c); }

@@ -105,6 +105,12 @@ void run(std::span<const BatchLoop> loops, double alpha, const Matrices& m, doub
 void product(double alpha, const Array& a, const Array& b, double beta, const Array& out,
              const Array& bias) {
   if (out.numel() == 0) return;
+  const Array values = bias.defined() ? bias.contiguous() : bias;
+  if (out.ndim() == 2) {
+    gemm(alpha, last_two_dims<MatrixView>(a), last_two_dims<MatrixView>(b), beta,
+         last_two_dims<MutableMatrixView>(out), row_bias(values));
+    return;
+  }
   const Shape batch(out.sizes().data(), static_cast<std::size_t>(out.ndim() - 2));
   const Array as = with_batch(a, batch);
   const Array bs = with_batch(b, batch);
@@ -113,7 +119,6 @@ void product(double alpha, const Array& a, const Array& b, double beta, const Ar
   std::array<BatchLoop, kMaxDims> storage;
   std::span<BatchLoop> loops = merged_loops(as, bs, out, storage);
   if (!loops.empty() && fold_into_rows(m, loops.back())) loops = loops.first(loops.size() - 1);
-  const Array values = bias.defined() ? bias.contiguous() : bias;
   run(loops, alpha, m, beta, row_bias(values));
 }
 
