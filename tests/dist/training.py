@@ -27,8 +27,9 @@ def on_this_machine(ranks):
 def result_of(mpirun, program, mode, file):
     """The hash that a run prints."""
     command = [*mpirun, program, mode, file]
+    environment = os.environ | {"HALFGRAD_TEST_TIMEOUT": str(1000 * SECONDS)}  # in which ranks wait
     try:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+        run = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env=environment)
     except subprocess.TimeoutExpired as error:
         sys.exit(f"FAILED: expected {command} to end within {SECONDS} s, got\n{error.output}")
     results = re.findall(r"^result (\w+)$", run.stdout, re.MULTILINE)
@@ -64,7 +65,7 @@ def check_ranks(program, ranks, folder):
 def check_nodes(program, folder):
     here = result_of(on_this_machine(4), program, "training", os.path.join(folder, "here"))
     with TwoNodes() as nodes:
-        there = train(program, nodes.mpirun(["HALFGRAD_NUM_THREADS"]), folder)
+        there = train(program, nodes.mpirun(["HALFGRAD_NUM_THREADS", "HALFGRAD_TEST_TIMEOUT"]), folder)
         bytes_over_link = nodes.received_bytes()
     expect_equal({"this machine": here, "two nodes": there})
     if bytes_over_link < 100_000:
