@@ -7,6 +7,9 @@
 // by that alone: `apart` shows what the ranks cost each other by sharing a processor's caches,
 // memory and clock, `together` adds the averages. On a machine with other work, look at the
 // processor time of rank 0, which includes the thread of its communicator.
+//
+// With the name of a file as second argument, rank 0 then writes a trace of three more steps to it:
+// its track "communication" has the averages, beside those of the ops.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -18,6 +21,7 @@
 #include <halfgrad/dist/data_parallel.h>
 #include <halfgrad/dist/init_process_group.h>
 #include <halfgrad/halfgrad.h>
+#include <halfgrad/report/trace/trace_writer.h>
 
 namespace {
 
@@ -43,14 +47,17 @@ class Trainer {
       : x_(hg::randn({rows, kWidth})), y_(hg::randn({rows, kWidth})) {}
 
   template <class Model>
+  void step(const Model& model, hg::optim::Optimizer& optimizer) const {
+    optimizer.zero_grad();
+    hg::mse_loss(model(x_), y_).backward();
+    optimizer.step();
+  }
+
+  template <class Model>
   Time time(const Model& model, hg::optim::Optimizer& optimizer) const {
     const auto start = std::chrono::steady_clock::now();
     const std::clock_t processor = std::clock();
-    for (int step = 0; step < kSteps; ++step) {
-      optimizer.zero_grad();
-      hg::mse_loss(model(x_), y_).backward();
-      optimizer.step();
-    }
+    for (int i = 0; i < kSteps; ++i) step(model, optimizer);
     const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - start;
     const auto used = static_cast<double>(std::clock() - processor);
     return {wall.count() / kSteps, used * 1000 / CLOCKS_PER_SEC / kSteps};
@@ -78,12 +85,29 @@ void print(const char* name, const Times& times, double Time::*member) {
               alone, apart, apart / alone, together, together / alone);
 }
 
-void measure(std::int64_t batch) {
+using Parallel = hg::dist::DataParallel<hg::nn::Sequential>;
+
+void trace_steps(const char* file, const Trainer& trainer, const Parallel& model,
+                 hg::optim::Optimizer& optimizer, hg::dist::Communicator& communicator) {
+  hg::report::TraceWriter trace(file);
+  const auto spans = communicator.watch([&](const hg::dist::CollectiveSpan& span) {
+    trace.slice("communication", span.name, span.start, span.end, {{"call", span.call}});
+  });
+  const auto steps = trace.watch(optimizer);
+  const hg::OpObserverGuard guard(trace);
+  for (int i = 0; i < 3; ++i) {
+    trainer.step(model, optimizer);
+    trace.end_step();
+  }
+  trace.write();
+}
+
+void measure(std::int64_t batch, const char* trace_file) {
   const auto communicator = hg::dist::init_process_group();
   const std::int64_t rows = std::max<std::int64_t>(batch / communicator->size(), 1);
   hg::manual_seed(0);
   const hg::nn::Sequential plain = make_model();
-  const hg::dist::DataParallel parallel(make_model(), communicator);
+  const Parallel parallel(make_model(), communicator);
   hg::optim::SGD of_plain(plain.parameters(), {.lr = 1e-3});
   hg::optim::SGD of_parallel(parallel.parameters(), {.lr = 1e-3});
   const Trainer trainer(rows);
@@ -101,6 +125,11 @@ void measure(std::int64_t batch) {
     times.apart.push_back(apart);
     times.together.push_back(together);
   }
+  if (trace_file != nullptr && communicator->rank() == 0) {
+    trace_steps(trace_file, trainer, parallel, of_parallel, *communicator);
+  } else if (trace_file != nullptr) {
+    for (int i = 0; i < 3; ++i) trainer.step(parallel, of_parallel);
+  }
   if (communicator->rank() != 0) return;
   std::printf("%d ranks, %lld rows each, %d threads; medians of %d rounds\n", communicator->size(),
               static_cast<long long>(rows), hg::get_num_threads(), kRounds);
@@ -113,11 +142,12 @@ void measure(std::int64_t batch) {
 int main(int argc, char** argv) {
   try {
     const std::int64_t batch = argc > 1 ? std::atoll(argv[1]) : 512;
-    if (argc > 2 || batch < 1) {
-      std::fprintf(stderr, "usage: bench_dist_step [rows of the batch of all ranks]\n");
+    if (argc > 3 || batch < 1) {
+      std::fprintf(stderr,
+                   "usage: bench_dist_step [rows of the batch of all ranks [trace file]]\n");
       return 2;
     }
-    measure(batch);
+    measure(batch, argc > 2 ? argv[2] : nullptr);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_dist_step: %s\n", error.what());

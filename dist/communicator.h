@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -51,6 +53,14 @@ class Work {
   std::shared_ptr<State> state_;
 };
 
+/// The time that one collective took, for a trace.
+struct CollectiveSpan {
+  std::string name;  ///< the collective: "all_reduce"
+  std::string call;  ///< the text of errors: "all_reduce (sum) of 10 float32, collective 3"
+  /// From the first message to another rank, so the wait for late ranks counts, to the result.
+  std::chrono::steady_clock::time_point start, end;
+};
+
 /// A group of ranks and their collectives, as c10d::ProcessGroup. Every rank must call the same
 /// collectives with the same sizes and dtypes in the same order.
 ///
@@ -87,6 +97,19 @@ class Communicator {
   [[nodiscard]] virtual Work broadcast(const Array& array, int root = 0) = 0;
   /// Returns when every rank has called it.
   virtual void barrier() = 0;
+
+  /// Calls `observer` for each collective that ends while the result lives: before wait() returns,
+  /// on the thread that executes the collectives, one after another. The observer must not throw.
+  /// Draws the collectives in a trace, beside the ops of report::TraceWriter:
+  ///
+  ///   const auto watch = communicator->watch([&](const dist::CollectiveSpan& span) {
+  ///     trace.slice("communication", span.name, span.start, span.end, {{"call", span.call}});
+  ///   });
+  ///
+  /// The communicator of a program that runs alone has no collectives to show. Throws
+  /// std::runtime_error for one that works on the GPU, where Nsight Systems shows them.
+  [[nodiscard]] virtual std::shared_ptr<void> watch(
+      std::function<void(const CollectiveSpan&)> observer);
 
  protected:
   Communicator() = default;

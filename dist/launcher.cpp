@@ -50,4 +50,9 @@ Launch find_launch() {
   return {};
 }
 
+Device gpu_of(const Launch& launch, int gpus) {
+  if (gpus < 1) halfgrad::detail::fail("gpu_of", "expected at least one GPU, got {}", gpus);
+  return {kCUDA, launch.local_rank % gpus};
+}
+
 }  // namespace halfgrad::dist

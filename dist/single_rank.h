@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 
 #include <halfgrad/dist/communicator.h>
@@ -19,6 +21,9 @@ class SingleRank final : public Communicator {
   Work all_gather(const Array& output, const Array& input) override;
   Work broadcast(const Array& array, int root) override;
   void barrier() override {}
+  std::shared_ptr<void> watch(std::function<void(const CollectiveSpan&)> /*observer*/) override {
+    return nullptr;
+  }
 };
 
 }  // namespace halfgrad::dist

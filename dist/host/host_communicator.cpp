@@ -134,8 +134,9 @@ std::string HostCommunicator::idle() {
   }
 }
 
-void HostCommunicator::execute(const Job& job) {
+void HostCommunicator::execute(Job& job) {
   if (!broken_.empty()) return job.work->fail(broken_);  // only this thread changes it
+  job.start = std::chrono::steady_clock::now();
   try {
     const MessageMemory input(job.input), output(job.output);
     expect_same_call(*transport_, job.call);
@@ -147,7 +148,7 @@ void HostCommunicator::execute(const Job& job) {
 
 void HostCommunicator::on_host(const Job& job) {
   job.algorithm(job.output.data(), job.input.data());
-  job.work->end();
+  end(job);
 }
 
 void HostCommunicator::on_gpu(const Job& job) {
@@ -167,6 +168,16 @@ void HostCommunicator::on_gpu(const Job& job) {
   job.output.reshape({-1}).copy_(output.array());
   job.input.record_stream(stream);
   job.output.record_stream(stream);
+  end(job);
+}
+
+void HostCommunicator::end(const Job& job) {
+  if (!observers_.is_empty()) {
+    observers_.notify({.name = name(job.call.collective),
+                       .call = to_string(job.call),
+                       .start = job.start,
+                       .end = std::chrono::steady_clock::now()});
+  }
   job.work->end();
 }
 

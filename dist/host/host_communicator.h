@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -10,10 +11,12 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <halfgrad/core/stream.h>
 #include <halfgrad/dist/communicator.h>
 #include <halfgrad/dist/host/call.h>
+#include <halfgrad/dist/host/collective_observers.h>
 #include <halfgrad/dist/host/host_work.h>
 #include <halfgrad/dist/host/transport.h>
 
@@ -38,6 +41,9 @@ class HostCommunicator final : public Communicator {
   Work all_gather(const Array& output, const Array& input) override;
   Work broadcast(const Array& array, int root) override;
   void barrier() override;
+  std::shared_ptr<void> watch(std::function<void(const CollectiveSpan&)> observer) override {
+    return observers_.add(std::move(observer));
+  }
 
  private:
   /// A collective on host memory.
@@ -48,15 +54,17 @@ class HostCommunicator final : public Communicator {
     Array output, input;
     Algorithm algorithm;
     std::shared_ptr<HostWork> work;
+    std::chrono::steady_clock::time_point start = {};
   };
 
   Work launch(Call call, const Array& output, const Array& input, Algorithm algorithm);
   void run();
   std::optional<Job> next_job();
   std::string idle();
-  void execute(const Job& job);
+  void execute(Job& job);
   void on_host(const Job& job);
   void on_gpu(const Job& job);
+  void end(const Job& job);
   void give_up(const Job& job, const std::string& error);
 
   const std::unique_ptr<Transport> transport_;
@@ -66,6 +74,7 @@ class HostCommunicator final : public Communicator {
   std::int64_t calls_ = 0;
   std::string broken_;  // the first error; empty while there is none
   bool stopping_ = false;
+  CollectiveObservers observers_;
   std::map<Device, halfgrad::detail::OwnStream> streams_;  // GPUs' streams; only thread_ uses them
   std::thread thread_;                                     // last: it uses the others
 };

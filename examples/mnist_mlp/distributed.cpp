@@ -8,6 +8,7 @@
 #include <halfgrad/dist/any_rank.h>
 #include <halfgrad/dist/grad_scaler.h>
 #include <halfgrad/dist/init_process_group.h>
+#include <halfgrad/dist/launcher.h>
 #include <halfgrad/dist/zero_redundancy_optimizer.h>
 #include <halfgrad/programs/interrupt.h>
 
@@ -104,6 +105,26 @@ std::int64_t batch_of_rank(const Task& task, const World& world) {
                                           world->size(), task.batch));
 }
 
+/// `chosen`, or on a GPU the one that is this rank's on its node.
+hg::Device device_of_rank(hg::Device chosen) {
+  if (chosen.is_cpu()) return chosen;
+  return hg::dist::gpu_of(hg::dist::find_launch(), hg::cuda::device_count());
+}
+
+/// The devices of all ranks: "cpu", or such as "cuda:0 cuda:1".
+std::string devices_of_ranks(hg::Device own, const World& world) {
+  if (own.is_cpu()) return own.str();
+  const hg::Array index = hg::Array::full({1}, own.index(), hg::kInt64);
+  const hg::Array all = hg::Array::empty({world->size()}, hg::kInt64);
+  world->all_gather(all, index).wait();
+  std::string text;
+  for (int rank = 0; rank < world->size(); ++rank) {
+    const auto of_rank = static_cast<int>(all.data_as<std::int64_t>()[rank]);
+    text += (text.empty() ? "" : " ") + hg::Device(own.type(), of_rank).str();
+  }
+  return text;
+}
+
 /// Saves the state of all ranks. None goes on, or ends, before the file is complete: mpirun ends
 /// the others if one ends with an error.
 void save(std::int64_t steps, const std::string& options, const RankTrainer& trainer,
@@ -169,14 +190,15 @@ int train(const Task& task, const Precision& precision, std::uint64_t seed, cons
 
 }  // namespace
 
-int run_distributed(const Options& options) {
+int run_distributed(Options options) {
   programs::remember_interrupts();
+  options.device = device_of_rank(options.device);
   const World world = hg::dist::init_process_group();
   if (world->rank() > 0 && std::freopen("/dev/null", "w", stdout) == nullptr) {
     throw std::runtime_error("/dev/null: expected a file that can be opened, got an error");
   }
   const Task task = digits_task(options, nullptr);
-  fmt::print("Ranks: {}, with {} of the {} images of a batch each.\n", world->size(),
-             batch_of_rank(task, world), task.batch);
+  fmt::print("Ranks: {}, with {} of the {} images of a batch each, on {}.\n", world->size(),
+             batch_of_rank(task, world), task.batch, devices_of_ranks(options.device, world));
   return train(task, options.precisions.front(), options.seed, world);
 }

@@ -29,6 +29,10 @@ TraceEvents::Arguments arguments_of(const amp::TimedCall& call) {
   return arguments;
 }
 
+double seconds_of(std::chrono::steady_clock::time_point time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
+
 std::string text_of(double value) {
   std::ostringstream text;
   text << value;
@@ -39,7 +43,10 @@ std::string text_of(double value) {
 
 TraceWriter::TraceWriter(std::filesystem::path file, amp::NamedModel model,
                          const TraceOptions& options)
-    : TimedOps(std::move(model)), file_(std::move(file)), options_(options) {
+    : TimedOps(std::move(model)),
+      file_(std::move(file)),
+      options_(options),
+      zero_(seconds_of(std::chrono::steady_clock::now()) - now()) {
   write();
 }
 
@@ -74,6 +81,16 @@ void TraceWriter::instant(const std::string& track, std::string_view name,
                           const TraceEvents::Arguments& arguments) {
   const std::lock_guard lock(mutex_);
   events_.instant(events_.track(track), name, now(), arguments);
+}
+
+void TraceWriter::slice(const std::string& track, std::string_view name,
+                        std::chrono::steady_clock::time_point start,
+                        std::chrono::steady_clock::time_point end,
+                        const TraceEvents::Arguments& arguments) {
+  const std::lock_guard lock(mutex_);
+  const TraceEvents::Track place = events_.track(track);
+  events_.begin(place, name, seconds_of(start) - zero_, arguments);
+  events_.end(place, seconds_of(end) - zero_);
 }
 
 void TraceWriter::add(const amp::StepReport& report) {

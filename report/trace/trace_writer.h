@@ -63,6 +63,11 @@ class TraceWriter : public amp::TimedOps {
   /// An event without a length, now.
   void instant(const std::string& track, std::string_view name,
                const TraceEvents::Arguments& arguments = {});
+  /// A slice on `track`, such as a collective of several ranks. Any thread may call it. Slices of
+  /// one track nest, and come in the order of time.
+  void slice(const std::string& track, std::string_view name,
+             std::chrono::steady_clock::time_point start, std::chrono::steady_clock::time_point end,
+             const TraceEvents::Arguments& arguments = {});
   /// A decision of the scaler as an instant event, "skip", "growth" or "back-off", and the scale as
   /// a counter.
   void add(const amp::StepReport& report);
@@ -93,6 +98,7 @@ class TraceWriter : public amp::TimedOps {
 
   const std::filesystem::path file_;
   const TraceOptions options_;
+  const double zero_;  // the steady clock's seconds at the time 0 of the trace
   const std::thread::id thread_ = std::this_thread::get_id();
   std::chrono::steady_clock::time_point written_{};
   std::size_t written_size_ = 0;  // bytes of the events in the file

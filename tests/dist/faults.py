@@ -29,22 +29,11 @@ import sys
 import tempfile
 import time
 
+from two_nodes import TwoNodes, send_signal, skip
+
 TIMEOUT = 2.0  # seconds, for each collective
 ROLL_CALL = TIMEOUT / 4
 MARGIN = 15.0  # for the start and the end of processes on a busy machine
-SKIPPED = 77
-
-
-def skip(reason):
-    print(f"SKIPPED: {reason}")
-    sys.exit(SKIPPED)
-
-
-def send_signal(pid, number):
-    try:
-        os.kill(pid, number)
-    except ProcessLookupError:
-        pass  # it has just ended
 
 
 def environment(log):
@@ -61,13 +50,13 @@ def environment(log):
 class Job:
     """A training of several ranks, started by mpirun."""
 
-    def __init__(self, program, ranks, options=(), prefix=(), mode="train"):
+    def __init__(self, program, ranks, options=(), mpirun=None, mode="train"):
         self.ranks = ranks
         self.log = tempfile.mkdtemp(prefix="halfgrad_faults_")
         self.output_path = os.path.join(self.log, "output")
         with open(self.output_path, "w", encoding="utf-8") as output:
             self.mpirun = subprocess.Popen(
-                [*prefix, "mpirun", *options, "-n", str(ranks), program, mode, "60"],
+                [*(mpirun or ["mpirun", *options, "-n", str(ranks)]), program, mode, "60"],
                 stdout=output, stderr=subprocess.STDOUT, env=environment(self.log))
         self.pids = self.wait_for_start()
 
@@ -169,62 +158,13 @@ def stop(program, moment, rank):
     return job, f"ranks {named} named it, and ended after {seconds:.1f} s"
 
 
-class TwoNodes:
-    """Two network namespaces with a link between them."""
-
-    names = [f"halfgrad{os.getpid()}{node}" for node in "ab"]
-    links = [f"hg{os.getpid()}{node}" for node in "ab"]
-
-    def __enter__(self):
-        try:
-            for name in self.names:
-                self.ip("netns", "add", name)
-            self.ip("link", "add", self.links[0], "type", "veth", "peer", "name", self.links[1])
-        except subprocess.CalledProcessError as error:
-            self.__exit__()
-            skip(f"no network namespaces here: {error.stderr.strip()}")
-        for i, (name, link) in enumerate(zip(self.names, self.links)):
-            self.ip("link", "set", link, "netns", name)
-            self.ip("-n", name, "addr", "add", f"10.77.0.{i + 1}/24", "dev", link)
-            self.ip("-n", name, "link", "set", "lo", "up")
-            self.ip("-n", name, "link", "set", link, "up")
-        return self
-
-    def __exit__(self, *_):
-        for name in self.names:
-            pids = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True)
-            for pid in pids.stdout.split():
-                send_signal(int(pid), signal.SIGKILL)
-            subprocess.run(["ip", "netns", "del", name], capture_output=True)
-
-    def ip(self, *arguments):
-        subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True)
-
-    def on_node(self, i):
-        """The start of a command on a node: its network, and a host name of its own."""
-        return ["ip", "netns", "exec", self.names[i], "unshare", "--uts", "sh", "-c",
-                f'hostname node{"ab"[i]}; exec "$@"', "sh"]
-
-    def cut(self):
-        self.ip("-n", self.names[0], "link", "set", self.links[0], "down")
-
-
 def link(program, moment, _):
-    with TwoNodes() as nodes, tempfile.NamedTemporaryFile("w", suffix=".sh") as agent:
-        # mpirun calls the agent as `ssh HOST COMMAND`.
-        agent.write("#!/bin/sh\nshift\nexec ip netns exec " + nodes.names[1] +
-                    " unshare --uts sh -c \"hostname nodeb; $*\"\n")
-        agent.flush()
-        script = shutil.copy(agent.name, agent.name + ".run")
-        os.chmod(script, 0o700)
-        job = Job(program, 4,
-                  ["--host", "10.77.0.1:2,10.77.0.2:2", "--mca", "plm_rsh_agent", script,
-                   "-x", "HALFGRAD_TEST_TIMEOUT", "-x", "HALFGRAD_TEST_LOG"], nodes.on_node(0))
+    with TwoNodes() as nodes:
+        job = Job(program, 4, mpirun=nodes.mpirun(["HALFGRAD_TEST_TIMEOUT", "HALFGRAD_TEST_LOG"]))
         time.sleep(moment)
         nodes.cut()
         seconds, _ = expect_errors(job, [0, 1], [2, 3])
         far_seconds, _ = expect_errors(job, [2, 3], [0, 1])
-        os.remove(script)
         job.end()
     return job, f"both nodes named the other, and ended after {seconds + far_seconds:.1f} s"
 
@@ -260,8 +200,6 @@ def main():
     version = subprocess.run(["mpirun", "--version"], capture_output=True, text=True)
     if "Open MPI" not in version.stdout:
         skip("mpirun is not Open MPI's")
-    if options.fault == "link" and (os.geteuid() != 0 or not shutil.which("ip")):
-        skip("only root can cut a link between network namespaces, and iproute2 must be installed")
     chance = random.Random(options.seed)
     for i in range(options.moments):
         moment, rank = chance.uniform(0, 1), chance.randrange(3)

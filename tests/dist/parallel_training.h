@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -28,6 +31,14 @@ inline nn::Sequential make_net(DType dtype = kFloat32) {
                      nn::Linear(20, 3));
   net.to(dtype);
   return net;
+}
+
+/// A net whose weights depend on the seed alone. Threads of several ranks may call it at once.
+inline nn::Sequential seeded_net(int seed, DType dtype = kFloat32) {
+  Generator generator;
+  generator.manual_seed(static_cast<std::uint64_t>(seed));
+  const halfgrad::detail::GeneratorScope random(generator);
+  return make_net(dtype);
 }
 
 /// Rows of a batch that 1, 2, 3 and 4 ranks can cut into equal parts.
@@ -87,6 +98,20 @@ inline double average(Communicator& communicator, double value) {
   const Array array = Array::full({1}, value, kFloat64);
   communicator.all_reduce(array, ReduceOp::average).wait();
   return array.item();
+}
+
+/// Expects that every rank has these values, bit for bit.
+inline void expect_same_values(Communicator& communicator, const std::vector<double>& values) {
+  const Array own = Array::empty({std::ssize(values)}, kFloat64);
+  std::copy(values.begin(), values.end(), own.data_as<double>());
+  const Array all = Array::empty({communicator.size() * own.numel()}, kFloat64);
+  communicator.all_gather(all, own).wait();
+  for (std::int64_t i = 0; i < all.numel(); ++i) {
+    const std::int64_t rank = i / own.numel();
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(all.data_as<double>()[i]),
+              std::bit_cast<std::uint64_t>(own.data_as<double>()[i - rank * own.numel()]))
+        << "element " << i << " of rank " << rank;
+  }
 }
 
 }  // namespace halfgrad::dist

@@ -119,5 +119,16 @@ TEST(Launcher, RefusesTorchrun) {
   EXPECT_EQ(find_launch().size, 1);
 }
 
+TEST(ProcessGroup, RanksOfANodeHaveAGpuEachUntilThereIsNoneLeft) {
+  const Alone alone;
+  const Variable size("OMPI_COMM_WORLD_SIZE", "8");
+  for (int rank = 0; rank < 5; ++rank) {
+    const Variable local_rank("OMPI_COMM_WORLD_LOCAL_RANK", std::to_string(rank).c_str());
+    EXPECT_EQ(gpu_of(find_launch(), 4), Device(kCUDA, rank % 4));
+  }
+  EXPECT_EQ(gpu_of(Launch(), 1), Device(kCUDA, 0));
+  EXPECT_THROW(gpu_of(Launch(), 0), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace halfgrad::dist

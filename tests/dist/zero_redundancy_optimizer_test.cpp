@@ -12,6 +12,7 @@
 #include <halfgrad/optim/clip_grad.h>
 #include <halfgrad/optim/lr_scheduler.h>
 
+#include "training_checks.h"
 #include "zero_runs.h"
 
 namespace halfgrad::dist {
@@ -190,27 +191,7 @@ TEST_P(Zero, WorksOnAnotherDevice) {
   });
 }
 
-TEST_P(Zero, GivesEachRankItsShareOfTheState) {
-  const int size = GetParam();
-  const Factory make = elementwise_optimizers()[2].make;
-  std::vector<std::size_t> bytes(size);
-  on_shared_ranks(size, [&](const std::shared_ptr<Communicator>& communicator) {
-    const std::vector<Tensor> parameters{zeros({100, 30}).requires_grad_(),
-                                         zeros({96}).requires_grad_()};
-    ZeroRedundancyOptimizer zero(parameters, communicator, make);
-    set_gradients(parameters, 0, communicator->rank());
-    zero.reduce_gradients();
-    zero.optimizer().step();
-    for (const Tensor& shard : zero.shards()) {
-      for (const auto& [name, entry] : std::as_const(zero.optimizer()).state(shard)) {
-        if (name == "step") continue;  // 4 bytes a parameter on every rank
-        bytes[communicator->rank()] += entry.storage()->bytes();
-      }
-    }
-  });
-  // m and v of 3096 elements: 12 divides their number.
-  for (const std::size_t of_rank : bytes) EXPECT_EQ(of_rank, 8U * 3096U / size);
-}
+TEST_P(Zero, GivesEachRankItsShareOfTheState) { on_ranks(GetParam(), check_share_of_state); }
 
 TEST_P(Zero, StartsWithTheWeightsOfRankZero) {
   const Factory make = elementwise_optimizers()[0].make;
@@ -244,44 +225,17 @@ TEST_P(Zero, ResumesFromTheStateOfAnyNumberOfRanks) {
     const Factory& make = optimizer.make;
     for (const DType dtype : {kFloat, kHalf}) {
       if (dtype == kHalf && name != "AdamW") continue;
-      // Two steps of GetParam() ranks, then two of `later` ranks. Gradients depend on the step
-      // only.
+      // Two steps of GetParam() ranks, then two of `later` ranks.
       const auto trained = [&](int later) {
         io::Checkpoint checkpoint;
-        std::vector<std::string> weights;
         for (const int ranks : {GetParam(), later}) {
-          const bool resumes = !checkpoint.tensors.empty();
           const io::Checkpoint saved = checkpoint;
-          on_shared_ranks(ranks, [&](const std::shared_ptr<Communicator>& communicator) {
-            const auto groups = new_groups(dtype);
-            const std::vector<Tensor> parameters = parameters_of(groups);
-            ZeroRedundancyOptimizer zero(groups, communicator, make);
-            std::optional<amp::MasterWeights> masters;
-            if (dtype == kHalf) masters.emplace(zero.optimizer());
-            if (resumes) {
-              for (std::size_t i = 0; i < parameters.size(); ++i) {
-                parameters[i].array().copy_(saved.tensor("w" + std::to_string(i)).array());
-              }
-              read(saved, "optimizer", zero);
-            }
-            for (int step = resumes ? 2 : 0; step < (resumes ? 4 : 2); ++step) {
-              set_gradients(parameters, step, 0);
-              zero.reduce_gradients();
-              zero.optimizer().step();
-            }
-            io::Checkpoint own;
-            write(own, "optimizer", zero);
-            for (std::size_t i = 0; i < parameters.size(); ++i) {
-              own.write("w" + std::to_string(i), parameters[i].detach());
-            }
-            if (communicator->rank() > 0) return;
-            checkpoint = own;
-            weights = bytes_of(parameters);
+          on_ranks(ranks, [&](Communicator& communicator) {
+            const io::Checkpoint own = train_from(communicator, saved, make, dtype);
+            if (communicator.rank() == 0) checkpoint = own;
           });
         }
-        std::map<std::string, std::string> bytes;
-        for (const auto& [key, tensor] : checkpoint.tensors) bytes[key] = bytes_of(tensor.array());
-        return bytes;
+        return bytes_of(checkpoint);
       };
       // Averages of equal gradients over 3 ranks may be rounded; those over 1, 2 and 4 are not.
       if (GetParam() == 3) {

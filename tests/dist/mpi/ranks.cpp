@@ -1,6 +1,9 @@
-// A program for mpirun: test_dist_ranks check | train SECONDS | throw | early | mismatch
+// A program for mpirun: test_dist_ranks check | training FILE | resume FILE | train SECONDS | throw
+// | early | mismatch
 //
 //   check     compares all collectives with loops over the ranks' elements
+//   training  trains and checks the results, which rank 0 prints; FILE becomes a checkpoint
+//   resume    goes on from the checkpoint FILE; rank 0 prints the state
 //   train     calls collectives until the time is over
 //   throw     as train, but rank 1 throws an exception after a second
 //   early     as train, but rank 1 ends after a second
@@ -10,17 +13,22 @@
 // with 3; a failed check ends with 1. The error is also written to error_RANK in the folder
 // HALFGRAD_TEST_LOG, since what a rank prints may not arrive over a broken network.
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <sstream>
 #include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
 
 #include <halfgrad/dist/init_process_group.h>
+#include <halfgrad/io/checkpoint.h>
 
 #include "../collective_checks.h"
+#include "../ranks.h"
+#include "../training_checks.h"
 
 namespace {
 
@@ -28,6 +36,10 @@ using namespace halfgrad;
 using Clock = std::chrono::steady_clock;
 
 std::string rank_name = "unknown";
+
+dist::Factory adamw() {
+  return dist::factory_of<optim::AdamW>(optim::AdamWArguments{.lr = 0.1, .amsgrad = true});
+}
 
 std::chrono::milliseconds timeout() {
   const char* const text = std::getenv("HALFGRAD_TEST_TIMEOUT");
@@ -67,6 +79,40 @@ void call_another(dist::Communicator& communicator) {
   }
 }
 
+// FNV-1a, in hexadecimal digits.
+std::string hash_of(std::string_view bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  std::ostringstream text;
+  text << std::hex << hash;
+  return text.str();
+}
+
+// Threads must compute the same bits as processes.
+void run_training(dist::Communicator& communicator, const std::string& file) {
+  const std::string bits = dist::check_training(communicator);
+  const io::Checkpoint saved = dist::train_from(communicator, {}, adamw(), kFloat16);
+  if (communicator.rank() == 0) {
+    dist::on_ranks(communicator.size(), [&](dist::Communicator& thread) {
+      EXPECT_EQ(dist::check_training(thread), bits) << "threads";
+    });
+    io::save_checkpoint(file, saved);
+    std::cout << "result " + hash_of(bits) + '\n' << std::flush;
+  }
+  communicator.barrier();
+}
+
+void resume(dist::Communicator& communicator, const std::string& file) {
+  const io::Checkpoint saved = io::load_checkpoint(file);
+  std::string bits;
+  for (const auto& [name, bytes] :
+       dist::bytes_of(dist::train_from(communicator, saved, adamw(), kFloat16))) {
+    bits += name + bytes;
+  }
+  if (communicator.rank() == 0) std::cout << "result " + hash_of(bits) + '\n' << std::flush;
+  communicator.barrier();
+}
+
 void log_error(const std::string& text) {
   std::cerr << "error: " + text + "\n";
   if (const char* const folder = std::getenv("HALFGRAD_TEST_LOG")) {
@@ -74,12 +120,20 @@ void log_error(const std::string& text) {
   }
 }
 
-int run(std::string_view mode, double seconds) {
+int status_of_checks() {
+  return testing::UnitTest::GetInstance()->ad_hoc_test_result().Failed() ? 1 : 0;
+}
+
+int run(std::string_view mode, const std::string& argument) {
   const auto communicator = dist::init_process_group({.timeout = timeout()});
   rank_name = std::to_string(communicator->rank());
   if (mode == "check") {
     dist::check_all(*communicator);
-    return testing::UnitTest::GetInstance()->ad_hoc_test_result().Failed() ? 1 : 0;
+    return status_of_checks();
+  }
+  if (mode == "training" || mode == "resume") {
+    mode == "training" ? run_training(*communicator, argument) : resume(*communicator, argument);
+    return status_of_checks();
   }
   std::cout << communicator->name_of(communicator->rank()) + " of " +
                    std::to_string(communicator->size()) + " starts\n"
@@ -87,7 +141,7 @@ int run(std::string_view mode, double seconds) {
   if (mode == "mismatch") {
     call_another(*communicator);
   } else {
-    train(*communicator, seconds, mode);
+    train(*communicator, std::stod(argument), mode);
   }
   return 0;
 }
@@ -97,7 +151,7 @@ int run(std::string_view mode, double seconds) {
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   try {
-    return run(argc > 1 ? argv[1] : "check", argc > 2 ? std::stod(argv[2]) : 5);
+    return run(argc > 1 ? argv[1] : "check", argc > 2 ? argv[2] : "5");
   } catch (const std::exception& error) {
     log_error(error.what());
     return 3;
