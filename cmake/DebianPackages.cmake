@@ -1,5 +1,6 @@
-# Debian packages, which tools/package makes by cpack: libhalfgrad-dev and halfgrad-tools; in a build
-# with HALFGRAD_PYTHON python3-halfgrad alone, because it hides the symbols of the libraries.
+# Debian packages, which tools/package makes by cpack: libhalfgrad-dev, halfgrad-tools, and
+# libhalfgrad-dist-dev, which alone needs MPI; in a build with HALFGRAD_PYTHON python3-halfgrad alone,
+# because it hides the symbols of the libraries.
 # A build for this machine's processor (HALFGRAD_NATIVE) would crash on others, so cpack finds no
 # configuration there.
 if(HALFGRAD_NATIVE)
@@ -19,10 +20,14 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
 if(HALFGRAD_PYTHON)
   set(CPACK_COMPONENTS_ALL python)
-elseif(HALFGRAD_TOOLS)
-  set(CPACK_COMPONENTS_ALL dev tools)
 else()
   set(CPACK_COMPONENTS_ALL dev)
+  if(HALFGRAD_DIST)
+    list(APPEND CPACK_COMPONENTS_ALL dist)
+  endif()
+  if(HALFGRAD_TOOLS)
+    list(APPEND CPACK_COMPONENTS_ALL tools)
+  endif()
 endif()
 
 set(CPACK_COMPONENT_DEV_DESCRIPTION
@@ -35,6 +40,19 @@ if(HALFGRAD_GEMM STREQUAL "blas")
   string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", libblas-dev")
 endif()
 
+# A static library: the programs that link it depend on MPI's shared library, this package on its headers.
+set(CPACK_COMPONENT_DIST_DESCRIPTION "Data parallel training over MPI: the folder dist.")
+set(CPACK_DEBIAN_DIST_PACKAGE_NAME libhalfgrad-dist-dev)
+set(CPACK_DEBIAN_DIST_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DIST_PACKAGE_DEPENDS "libhalfgrad-dev (= ${PROJECT_VERSION})")
+if(HALFGRAD_HAS_MPI AND MPI_CXX_LIBRARIES MATCHES "mpich")
+  string(APPEND CPACK_DEBIAN_DIST_PACKAGE_DEPENDS ", libmpich-dev")
+  set(CPACK_DEBIAN_DIST_PACKAGE_RECOMMENDS mpich)
+elseif(HALFGRAD_HAS_MPI)
+  string(APPEND CPACK_DEBIAN_DIST_PACKAGE_DEPENDS ", libopenmpi-dev")
+  set(CPACK_DEBIAN_DIST_PACKAGE_RECOMMENDS openmpi-bin)
+endif()
+
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION
     "Programs of halfgrad: halfgrad-check judges a kernel, halfgrad-number shows how formats round.")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME halfgrad-tools)
@@ -44,6 +62,8 @@ if(HALFGRAD_PYTHON)
   set(CPACK_COMPONENT_PYTHON_DESCRIPTION "The package halfgrad for Python.")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-halfgrad)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/packaging/debian/python/postinst"
+                                                "${PROJECT_SOURCE_DIR}/packaging/debian/python/prerm")
   # Without the stable ABI, which Python has from 3.12 on, a module fits one version of Python only.
   find_package(Python 3.10 REQUIRED COMPONENTS Interpreter)
   math(EXPR next "${Python_VERSION_MINOR} + 1")

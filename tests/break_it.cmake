@@ -53,7 +53,8 @@ std::filesystem::path halfgrad::tests::kernel_folder() { return "@copies_folder@
   add_executable(break_${lab} EXCLUDE_FROM_ALL ${copies} $<TARGET_OBJECTS:test_${folder}>)
   target_compile_definitions(break_${lab} PRIVATE ${definitions})
   target_compile_options(break_${lab} PRIVATE ${unoptimised})
-  target_link_libraries(break_${lab} PRIVATE halfgrad::halfgrad GTest::gtest_main)
+  target_link_libraries(break_${lab} PRIVATE $<TARGET_NAME_IF_EXISTS:halfgrad::${folder}>
+                                             halfgrad::halfgrad GTest::gtest_main)
   # The copy's functions come first. Those of the library may be in one object file with others that
   # are needed, because several sources are compiled as one.
   target_link_options(break_${lab} PRIVATE "LINKER:-z,muldefs")

@@ -27,8 +27,9 @@ class Halfgrad(ConanFile):
     package_type = "library"
     settings = "os", "compiler", "build_type", "arch"
     options = {"shared": [True, False], "data": [True, False], "io": [True, False],
-               "testing": [True, False]}
-    default_options = {"shared": False, "data": True, "io": True, "testing": True}
+               "dist": [True, False], "testing": [True, False], "with_mpi": [True, False]}
+    default_options = {"shared": False, "data": True, "io": True, "dist": True, "testing": True,
+                       "with_mpi": False}
 
     def set_version(self):
         lists = load(self, os.path.join(self.recipe_folder, "..", "..", "CMakeLists.txt"))
@@ -42,26 +43,34 @@ class Halfgrad(ConanFile):
 
     def configure(self):
         if not self.options.io:
-            self.options.testing = False
+            self.options.rm_safe("testing")
+        if not self.options.io or not self.options.data:
+            self.options.rm_safe("dist")
 
     def validate(self):
         check_min_cppstd(self, 20)
+        if self.options.with_mpi and not self.options.get_safe("dist"):
+            raise ConanInvalidConfiguration("halfgrad: expected dist=True for with_mpi; dist uses data and io")
         if self.settings.os != "Linux":
             raise ConanInvalidConfiguration("halfgrad: expected Linux, which it is tested on")
 
     def requirements(self):
         self.requires("zlib/[>=1.2.11 <2]")
+        if self.options.with_mpi:
+            self.requires("openmpi/[>=4.1 <6]")
 
     def layout(self):
         cmake_layout(self)
 
     def generate(self):
         toolchain = CMakeToolchain(self)
-        for option in ("data", "io", "testing"):
+        for option in ("data", "io", "dist", "testing"):
             toolchain.cache_variables[f"HALFGRAD_{option.upper()}"] = bool(self.options.get_safe(option))
         for option in ("NATIVE", "TESTS", "EXAMPLES", "TOOLS"):
             toolchain.cache_variables[f"HALFGRAD_{option}"] = False
-        toolchain.cache_variables["HALFGRAD_MPI"] = False  # requires no package of MPI
+        toolchain.cache_variables["HALFGRAD_MPI"] = bool(self.options.with_mpi)
+        if self._takes("openmpi"):
+            toolchain.cache_variables["MPI_HOME"] = self.dependencies["openmpi"].package_folder
         toolchain.cache_variables["HALFGRAD_NCCL"] = False
         toolchain.cache_variables["CMAKE_UNITY_BUILD"] = True
         toolchain.user_presets_path = False  # leaves the sources as they are
@@ -94,11 +103,19 @@ class Halfgrad(ConanFile):
             component.requires = list(uses)
             component.cxxflags = ["-Wno-psabi"]
         self.cpp_info.components["core"].system_libs = ["pthread", "dl"]
-        # A profile may take zlib from the system: [platform_requires] zlib/1.2.13
-        if any(dependency.ref.name == "zlib" for dependency in self.dependencies.host.values()):
-            self.cpp_info.components["files"].requires.append("zlib::zlib")
+        self._link("files", "zlib", "z")
+        if self.options.with_mpi:
+            self._link("dist", "openmpi", "mpi")
+
+    def _link(self, folder, package, library):
+        if self._takes(package):
+            self.cpp_info.components[folder].requires.append(f"{package}::{package}")
         else:
-            self.cpp_info.components["files"].system_libs = ["z"]
+            self.cpp_info.components[folder].system_libs = [library]
+
+    def _takes(self, package):
+        """False if a profile takes the package from the system: [platform_requires] zlib/1.2.13"""
+        return any(dependency.ref.name == package for dependency in self.dependencies.host.values())
 
     def _library(self, folder):
         ending = "so" if self.options.shared else "a"

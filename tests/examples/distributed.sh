@@ -11,6 +11,7 @@ rm -rf "$folder"
 mkdir -p "$folder"
 cd "$folder"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe # its name in Open MPI 5
 
 fail() {
   echo "distributed: $*"

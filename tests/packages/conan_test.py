@@ -3,6 +3,7 @@
 exist. With Conan 2 in PATH, also exports it.   tests/packages/conan_test.py"""
 
 import ast
+import json
 import os
 import pathlib
 import re
@@ -39,6 +40,28 @@ def check_recipe():
     for names in re.findall(r"for option in \(([^)]+)\)", recipe):
         used = {name.upper() for name in re.findall(r'"(\w+)"', names)}
         expect(used <= options, f"options of CMakeLists.txt, got {used}")
+    expect('["HALFGRAD_MPI"] = bool(self.options.with_mpi)' in recipe, "with_mpi to set HALFGRAD_MPI")
+    with_mpi = 'if self.options.with_mpi:\n            self.requires("openmpi/'
+    expect(with_mpi in recipe, "with_mpi to require Open MPI")
+
+
+def check_graph(conan, environment, profile):
+    """Asks Conan, without a network, what the package requires: the system has zlib and Open MPI."""
+    profile.write_text("[settings]\nos=Linux\narch=x86_64\ncompiler=gcc\ncompiler.version=12\n"
+                       "compiler.libcxx=libstdc++11\ncompiler.cppstd=20\nbuild_type=Release\n"
+                       "[platform_requires]\nzlib/1.2.13\nopenmpi/4.1.4\n")
+    lists = (ROOT / "CMakeLists.txt").read_text()
+    version = re.search(r"project\(halfgrad VERSION ([0-9.]+)", lists).group(1)
+    for options, binary, needs_mpi in ((["io=False"], "Missing", False), (["with_mpi=True"], "Missing", True),
+                                       (["with_mpi=True", "data=False"], "Invalid", True)):
+        run = subprocess.run([conan, "graph", "info", f"--requires=halfgrad/{version}", "--no-remote",
+                              "--format=json", f"--profile:all={profile}",
+                              *(f"--options=halfgrad/*:{option}" for option in options)],
+                             env=environment, text=True, capture_output=True, check=False)
+        expect(run.returncode == 0, f"a graph with {options}, got {run.stderr}")
+        nodes = {node["ref"].split("/")[0]: node for node in json.loads(run.stdout)["graph"]["nodes"].values()}
+        expect(nodes["halfgrad"]["binary"] == binary, f"{binary} with {options}, got {run.stderr}")
+        expect(("openmpi" in nodes) == needs_mpi, f"MPI with with_mpi only, got {set(nodes)}")
 
 
 def export_recipe():
@@ -53,6 +76,7 @@ def export_recipe():
         expect(run.returncode == 0 and "Exported: halfgrad/" in run.stderr,
                f"conan to export the recipe, got {run.stderr}")
         exported = {path.name for path in pathlib.Path(home).rglob("*")}
+        check_graph(conan, environment, pathlib.Path(home) / "profile")
         expect({"CMakeLists.txt", "table.cpp", "LICENSE", "halfgrad-config.cmake.in", "page.css"}
                <= exported, "the sources in the export")
 

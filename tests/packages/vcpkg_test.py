@@ -31,6 +31,23 @@ def check_dependencies(dependencies, features):
             expect(set(dependency["features"]) <= features, f"own features, got {dependency}")
 
 
+def check_folders(features):
+    """A feature that is a folder depends on the features whose folders it uses; mpi on dist and MPI."""
+    for name, feature in features.items():
+        needed = {"dist"}
+        if name != "mpi":
+            lists = (ROOT / name / "CMakeLists.txt").read_text()
+            uses = re.search(rf"halfgrad_library\({name}(?: USES ([a-z ]+))?\)", lists).group(1)
+            needed = set((uses or "").split()) & set(features)
+        own = set()
+        for dependency in feature.get("dependencies", []):
+            if isinstance(dependency, dict):
+                expect(dependency["name"] == "halfgrad", f"a feature of halfgrad, got {dependency}")
+                own |= set(dependency["features"])
+        expect(own == needed, f"{name} to need the features {needed}, got {own}")
+    expect("mpi" in features["mpi"]["dependencies"], "the feature mpi to need the port mpi")
+
+
 def check_manifest(manifest, lists):
     features = set(manifest["features"])
     expect(manifest.keys() <= FIELDS, f"fields out of {FIELDS}, got {manifest.keys()}")
@@ -43,6 +60,7 @@ def check_manifest(manifest, lists):
         expect(NAME.fullmatch(name), f"a feature's name, got {name}")
         expect(feature.keys() <= FEATURE_FIELDS and feature["description"], f"fields, got {feature}")
         check_dependencies(feature.get("dependencies", []), features)
+    check_folders(manifest["features"])
     hosts = {d["name"] for d in manifest["dependencies"] if isinstance(d, dict) and d.get("host")}
     expect(hosts == {"vcpkg-cmake", "vcpkg-cmake-config"}, "the ports with vcpkg_cmake_* functions")
     return features
@@ -59,6 +77,8 @@ def main():
         expect(option in options, f"an option of CMakeLists.txt, got {option}")
     declared = dict(re.findall(r"^ +([a-z]+) (HALFGRAD_[A-Z]+)$", portfile, re.M))
     expect(set(declared) == features, f"an option for each of {features}, got {declared}")
+    for feature, option in declared.items():
+        expect(option == f"HALFGRAD_{feature.upper()}", f"the option of {feature}, got {option}")
     relative = re.search(r'CMAKE_CURRENT_LIST_DIR}/([./]+)"', portfile).group(1)
     expect((PORT / relative).resolve() == ROOT, f"the root of the repository, got {relative}")
     print("vcpkg_test: passed")

@@ -66,6 +66,10 @@ make_machine(12 3.25.1 1000 gtest/gtest.h benchmark/benchmark.h)
 check(0 ARGUMENTS --demo NOT halfgrad)
 check(1 ARGUMENTS --check SAYS "libgtest-dev libbenchmark-dev" NOT libfmt-dev)
 
+# MPI is not needed to build and test, but for packages and CI.
+check(1 ARGUMENTS --check --package SAYS "dpkg-dev file libopenmpi-dev openmpi-bin" NOT clang)
+check(1 ARGUMENTS --check NOT libopenmpi-dev)
+
 # A user without root and sudo, and a sudo that asks for a password.
 fake(apt-get "echo called")
 check(1 SAYS "not root, and there is no sudo" "apt-get install libgtest-dev libbenchmark-dev"
@@ -116,7 +120,7 @@ check(1 SAYS "there is no apt-get" "apt-get install zlib1g-dev" NOT called ran)
 # Only root may make chroots.
 set(script bare-machine)
 check(2 ARGUMENTS trixie SAYS "expected root")
-check(2 SAYS "tools/bare-machine [--compile | --demo | --packages FOLDER] SUITE")
-check(0 ARGUMENTS --help SAYS "tools/bare-machine [--compile | --demo | --packages FOLDER] SUITE")
+check(2 SAYS "tools/bare-machine [--compile | --demo | --make-packages FOLDER | --packages FOLDER] SUITE")
+check(0 ARGUMENTS --help SAYS "tools/bare-machine [--compile | --demo | --make-packages FOLDER | --packages FOLDER] SUITE")
 
 file(REMOVE_RECURSE "${CMAKE_CURRENT_BINARY_DIR}/install_deps machine")

@@ -1,4 +1,4 @@
-"""Builds tests/consumer/main.cpp against the package, and runs it."""
+"""Builds the programs of tests/consumer against the package, and runs them."""
 
 import os
 
@@ -23,5 +23,7 @@ class HalfgradTest(ConanFile):
         cmake.build()
 
     def test(self):
-        if can_run(self):
-            self.run(os.path.join(self.cpp.build.bindir, "consumer"), env="conanrun")
+        for program in ("consumer", "dist"):
+            path = os.path.join(self.cpp.build.bindir, program)
+            if can_run(self) and os.path.exists(path):
+                self.run(path, env="conanrun")

@@ -7,6 +7,8 @@ vcpkg_check_features(
   FEATURES
     data HALFGRAD_DATA
     io HALFGRAD_IO
+    dist HALFGRAD_DIST
+    mpi HALFGRAD_MPI
     testing HALFGRAD_TESTING
 )
 vcpkg_cmake_configure(
@@ -14,7 +16,6 @@ vcpkg_cmake_configure(
   OPTIONS
     ${feature_options}
     -DHALFGRAD_NATIVE=OFF
-    -DHALFGRAD_MPI=OFF
     -DHALFGRAD_TESTS=OFF
     -DHALFGRAD_EXAMPLES=OFF
     -DHALFGRAD_TOOLS=OFF
