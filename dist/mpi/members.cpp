@@ -21,6 +21,11 @@ struct Name {
   char text[256];
 };
 
+struct Answer {
+  std::int64_t roll_call;  // the number of the question
+  bool busy;
+};
+
 Name own_name(int rank) {
   char host[128] = {};
   gethostname(host, sizeof(host) - 1);
@@ -88,33 +93,27 @@ bool Members::is_sent() {
 
 void Members::serve(bool busy) {
   int from = 0;
-  char question = 0;
+  std::int64_t roll_call = 0;
   Notice notice;
-  bool answer = false;
+  Answer answer;
   while (receive(kNotice, from, notice)) notices_[from] = std::make_unique<Notice>(notice);
-  while (receive(kQuestion, from, question)) send(from, kAnswer, busy);
-  while (receive(kAnswer, from, answer)) are_busy_[from] = answer;
+  while (receive(kQuestion, from, roll_call)) send(from, kAnswer, Answer{roll_call, busy});
+  while (receive(kAnswer, from, answer)) {
+    if (answer.roll_call == roll_calls_) are_busy_[from] = answer.busy;
+  }
   is_sent();
 }
 
-std::string Members::call_roll(const std::vector<bool>& missing, std::chrono::milliseconds limit) {
+void Members::call_roll() {
   are_busy_.assign(size(), std::nullopt);
+  ++roll_calls_;
   for (int r = 0; r < size(); ++r) {
-    if (r != rank_) send(r, kQuestion, char{});
+    if (r != rank_) send(r, kQuestion, roll_calls_);
   }
-  const auto has_answered = [this](int r) { return r == rank_ || are_busy_[r] || notices_[r]; };
-  const auto all_answered = [&] {
-    for (int r = 0; r < size(); ++r) {
-      if (!has_answered(r)) return false;
-    }
-    return true;
-  };
-  const auto deadline = Clock::now() + limit;
-  while (!all_answered() && Clock::now() < deadline) {
-    serve(true);
-    std::this_thread::sleep_for(kPause);
-  }
+}
 
+std::string Members::answers_of(const std::vector<bool>& missing) const {
+  const auto has_answered = [this](int r) { return r == rank_ || are_busy_[r] || notices_[r]; };
   std::string silent, elsewhere, waiting;
   for (int r = 0; r < size(); ++r) {
     if (!has_answered(r)) {

@@ -35,9 +35,11 @@ class Members {
   /// waits in an exchange.
   void serve(bool busy);
 
-  /// Asks all ranks, and waits for their answers, `limit` at most. Returns the text for an error:
-  /// which of the `missing` ranks are silent, and which have not called the collective.
-  std::string call_roll(const std::vector<bool>& missing, std::chrono::milliseconds limit);
+  /// Asks all ranks whether they wait in an exchange. serve() receives their answers.
+  void call_roll();
+  /// Returns what the answers to call_roll() say, for an error: which of the `missing` ranks are
+  /// silent, and which have not called the collective.
+  std::string answers_of(const std::vector<bool>& missing) const;
 
   /// Sends the notice to all ranks, and waits a second at most until it is on its way.
   void leave(std::int64_t exchanges, bool failed, const std::string& reason);
@@ -55,6 +57,7 @@ class Members {
   int rank_ = 0;
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<Notice>> notices_;
+  std::int64_t roll_calls_ = 0;
   std::vector<std::optional<bool>> are_busy_;  // the answers to the last roll call
 
   struct Sent {

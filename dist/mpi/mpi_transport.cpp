@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <utility>
 #include <vector>
 
 #include <halfgrad/dist/communicator.h>
@@ -54,12 +55,18 @@ void MpiTransport::exchange(std::span<const SentBytes> sends,
   ++exchanges_;
 }
 
+// Asks the ranks whether they are alive in the last part of the time-out, so that an error comes in
+// time. Messages may arrive until then.
 void MpiTransport::wait_for(Requests& requests) {
-  auto deadline = Clock::now() + timeout_;
+  const auto for_answers =
+      std::min<std::chrono::milliseconds>(timeout_ / 4, std::chrono::seconds(2));
+  auto last_arrival = Clock::now();
+  bool is_roll_called = false;
   Backoff backoff;
   for (int round = 0; !requests.are_complete(); ++round) {
     if (requests.test()) {
-      deadline = Clock::now() + timeout_;
+      last_arrival = Clock::now();
+      is_roll_called = false;
       backoff = {};
       continue;
     }
@@ -68,16 +75,21 @@ void MpiTransport::wait_for(Requests& requests) {
       expect_members(requests);
     }
     if (interrupted_) fail_interrupted();
-    if (Clock::now() >= deadline) {
-      std::vector<bool> missing(size());
-      for (int r = 0; r < size(); ++r) missing[r] = requests.wait_for(r);
-      // A quarter of the time-out, and no more than two seconds, is enough for an answer.
-      const auto limit = std::min<std::chrono::milliseconds>(timeout_ / 4, std::chrono::seconds(2));
-      throw CommunicationError("expected every rank to take part within " + text_of(timeout_) +
-                               ", got " + members_.call_roll(missing, limit));
+    const auto waited = Clock::now() - last_arrival;
+    if (waited >= timeout_) fail_late(requests);
+    if (waited >= timeout_ - for_answers && !std::exchange(is_roll_called, true)) {
+      members_.call_roll();
     }
     backoff.pause(*waiting_threads() > 0);
   }
+}
+
+void MpiTransport::fail_late(const Requests& requests) {
+  members_.serve(true);
+  std::vector<bool> missing(size());
+  for (int r = 0; r < size(); ++r) missing[r] = requests.wait_for(r);
+  throw CommunicationError("expected every rank to take part within " + text_of(timeout_) +
+                           ", got " + members_.answers_of(missing));
 }
 
 // A rank that left after this exchange has sent all of its messages before.

@@ -35,6 +35,7 @@ class MpiTransport final : public Transport {
  private:
   void wait_for(Requests& requests);
   void expect_members(const Requests& requests);
+  [[noreturn]] void fail_late(const Requests& requests);
   void abandon(const std::string& reason) noexcept;
 
   const std::shared_ptr<MpiEnvironment> environment_ = MpiEnvironment::get();

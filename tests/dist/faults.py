@@ -32,7 +32,6 @@ import time
 from two_nodes import TwoNodes, send_signal, skip
 
 TIMEOUT = 2.0  # seconds, for each collective
-ROLL_CALL = TIMEOUT / 4
 MARGIN = 15.0  # for the start and the end of processes on a busy machine
 
 
@@ -118,7 +117,7 @@ def expect(condition, text, job):
 
 def expect_errors(job, ranks, broken):
     """Each of the ranks has ended in time, with an error that names a broken one."""
-    seconds = job.seconds_until_end_of(ranks, TIMEOUT + ROLL_CALL + MARGIN)
+    seconds = job.seconds_until_end_of(ranks, TIMEOUT + MARGIN)
     expect(seconds is not None, f"ranks {ranks} to end", job)
     named = [rank for rank in ranks if any(f"rank {b} (" in job.error_of(rank) for b in broken)]
     # mpirun ends the remaining ranks when the first one has ended with an error.
@@ -131,7 +130,7 @@ def kill(program, moment, rank):
     time.sleep(moment)
     os.kill(job.pids[rank], signal.SIGKILL)
     others = [r for r in range(3) if r != rank]
-    seconds = job.seconds_until_end_of(others, TIMEOUT + ROLL_CALL + MARGIN)
+    seconds = job.seconds_until_end_of(others, TIMEOUT + MARGIN)
     expect(seconds is not None, f"ranks {others} to end", job)
     status = job.mpirun.wait(MARGIN)
     expect(status != 0, "an exit status that is not 0", job)
