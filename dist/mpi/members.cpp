@@ -73,22 +73,27 @@ template <class T>
 void Members::send(int to, int tag, const T& message) {
   std::vector<std::byte> bytes(sizeof(T));
   std::memcpy(bytes.data(), &message, sizeof(T));
-  sent_.push_back({std::move(bytes), MPI_REQUEST_NULL});
+  sent_.push_back({to, std::move(bytes), MPI_REQUEST_NULL});
   Sent& sent = sent_.back();
   check_mpi(
       MPI_Isend(sent.bytes.data(), sizeof(T), MPI_BYTE, to, tag, communicator_, &sent.request),
       "MPI_Isend");
 }
 
-// Forgets the messages that are sent. Returns whether all are.
+// Forgets the messages that are sent. Returns whether all are, but those to silent ranks.
 bool Members::is_sent() {
-  while (!sent_.empty()) {
+  std::erase_if(sent_, [](Sent& sent) {
     int done = 0;
-    check_mpi(MPI_Test(&sent_.front().request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (!done) return false;
-    sent_.pop_front();
-  }
-  return true;
+    check_mpi(MPI_Test(&sent.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    return done != 0;
+  });
+  return std::all_of(sent_.begin(), sent_.end(),
+                     [this](const Sent& sent) { return is_silent(sent.to); });
+}
+
+// True for a rank that has not answered the last roll call.
+bool Members::is_silent(int rank) const {
+  return roll_calls_ > 0 && rank != rank_ && !are_busy_[rank] && !notices_[rank];
 }
 
 void Members::serve(bool busy) {
@@ -113,10 +118,9 @@ void Members::call_roll() {
 }
 
 std::string Members::answers_of(const std::vector<bool>& missing) const {
-  const auto has_answered = [this](int r) { return r == rank_ || are_busy_[r] || notices_[r]; };
   std::string silent, elsewhere, waiting;
   for (int r = 0; r < size(); ++r) {
-    if (!has_answered(r)) {
+    if (is_silent(r)) {
       append(silent, names_[r]);
     } else if (missing[r] && are_busy_[r]) {
       append(*are_busy_[r] ? waiting : elsewhere, names_[r]);

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,7 +40,8 @@ class Members {
   /// silent, and which have not called the collective.
   std::string answers_of(const std::vector<bool>& missing) const;
 
-  /// Sends the notice to all ranks, and waits a second at most until it is on its way.
+  /// Sends the notice to all ranks, and waits a second at most until it is on its way to those that
+  /// are not silent.
   void leave(std::int64_t exchanges, bool failed, const std::string& reason);
   /// Waits until all ranks have left. Returns the names of those that have not after `limit`.
   std::vector<std::string> wait_until_all_left(std::chrono::milliseconds limit);
@@ -52,6 +52,7 @@ class Members {
   template <class T>
   void send(int to, int tag, const T& message);
   bool is_sent();
+  bool is_silent(int rank) const;
 
   MPI_Comm communicator_ = MPI_COMM_NULL;
   int rank_ = 0;
@@ -61,10 +62,11 @@ class Members {
   std::vector<std::optional<bool>> are_busy_;  // the answers to the last roll call
 
   struct Sent {
+    int to;
     std::vector<std::byte> bytes;
     MPI_Request request;
   };
-  std::deque<Sent> sent_;  // on their way; a deque does not move its elements
+  std::vector<Sent> sent_;  // on their way
 };
 
 }  // namespace halfgrad::dist
