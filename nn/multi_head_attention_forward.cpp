@@ -166,40 +166,41 @@ Tensor with_seen_keys(const Tensor& mask, std::int64_t count) {
 }  // namespace
 
 std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, const Tensor& key,
-                                                        const Tensor& value, const Arguments& of) {
-  expect_weights(of);
-  expect_inputs(query, key, value, of);
+                                                        const Tensor& value,
+                                                        const Arguments& options) {
+  expect_weights(options);
+  expect_inputs(query, key, value, options);
   const bool one = query.dim() == 2;
   const auto batch = [&](const Tensor& x) {
-    return one ? x.unsqueeze(0) : of.batch_first ? x : x.transpose(0, 1);
+    return one ? x.unsqueeze(0) : options.batch_first ? x : x.transpose(0, 1);
   };
   std::array<Tensor, 3> parts = project_all({batch(query), batch(key), batch(value)},
-                                            query.is_same(key) && key.is_same(value), of);
-  const Shape given{parts[0].size(0), of.num_heads, parts[0].size(1), parts[1].size(1)};
-  Tensor mask = mask_of(of, given, parts[0].dtype());
-  add_keys(parts[1], parts[2], of);
+                                            query.is_same(key) && key.is_same(value), options);
+  const Shape given{parts[0].size(0), options.num_heads, parts[0].size(1), parts[1].size(1)};
+  Tensor mask = mask_of(options, given, parts[0].dtype());
+  add_keys(parts[1], parts[2], options);
   mask = with_seen_keys(mask, parts[1].size(1) - given[3]);
 
-  for (Tensor& part : parts) part = heads(part, of);
+  for (Tensor& part : parts) part = heads(part, options);
   const auto& [q, k, v] = parts;
-  const double p = of.training ? of.dropout_p : 0;
+  const double p = options.training ? options.dropout_p : 0;
   Tensor mixed, weights;
-  if (of.need_weights) {
+  if (options.need_weights) {
     const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
     Tensor scores = matmul(q * scale, k.transpose(-2, -1));
     if (mask.defined()) scores = scores + added(mask, scores.dtype());
     weights = dropout(softmax(scores, -1), p, true);
     mixed = matmul(weights, v);
-    if (of.average_attn_weights) weights = mean(weights, Shape{1});
+    if (options.average_attn_weights) weights = mean(weights, Shape{1});
     if (one) weights = weights.squeeze(0);
   } else {
     const bool hides = mask.defined() && mask.dtype() == kBool;
     mixed = scaled_dot_product_attention(q, k, v, hides ? logical_not(mask) : mask, p);
   }
   const Tensor joined =
-      mixed.transpose(1, 2).reshape({q.size(0), q.size(2), of.embed_dim_to_check});
-  const Tensor output = linear(joined, of.out_proj_weight, of.out_proj_bias);
-  return {one ? output.squeeze(0) : of.batch_first ? output : output.transpose(0, 1), weights};
+      mixed.transpose(1, 2).reshape({q.size(0), q.size(2), options.embed_dim_to_check});
+  const Tensor output = linear(joined, options.out_proj_weight, options.out_proj_bias);
+  return {one ? output.squeeze(0) : options.batch_first ? output : output.transpose(0, 1), weights};
 }
 
 }  // namespace halfgrad::nn::functional
