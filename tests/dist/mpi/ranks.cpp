@@ -58,7 +58,8 @@ void train(dist::Communicator& communicator, double seconds, std::string_view fa
     communicator.all_reduce(time, dist::ReduceOp::max).wait();
     if (time.item<double>() > seconds) return;
     if (communicator.rank() == 1 && elapsed() > 1 && fault == "throw") {
-      const dist::Work pending = communicator.all_reduce(small);
+      // The call of the other ranks, which may complete or not.
+      const dist::Work pending = communicator.all_reduce(large, dist::ReduceOp::average);
       throw std::domain_error("rank 1 throws");
     }
     if (communicator.rank() == 1 && elapsed() > 1 && fault == "early") return;
