@@ -48,10 +48,10 @@ TEST_P(AmpLoops, EqualPyTorchs) {
     SCOPED_TRACE("step " + std::to_string(i));
     EXPECT_EQ(trace[i].scale, rows["scale"][i]);
     EXPECT_EQ(trace[i].skipped, rows["skipped"][i]);
-    // In float16 rounding hides the order of most sums, but not of all. In float32 each step adds
-    // two roundoffs.
+    // In float16 rounding hides the order of most sums, but not of all. In float32 the sums of one
+    // loss may differ by eight roundoffs, and each step adds two.
     const double tolerance = loop.name == "disabled"
-                                 ? 2.0 * static_cast<double>(i + 1) * roundoff(kFloat)
+                                 ? (8.0 + 2.0 * static_cast<double>(i)) * roundoff(kFloat)
                                  : roundoff(kHalf);
     expect_near(trace[i].loss, rows["loss"][i], tolerance);
     if (rows.contains("seen")) expect_near(trace[i].seen, rows["seen"][i], tolerance);
