@@ -7,6 +7,7 @@
 
 #include <halfgrad/autograd/graph/accumulate.h>
 #include <halfgrad/autograd/graph/captured_gradients.h>
+#include <halfgrad/autograd/graph/gradient_memory.h>
 #include <halfgrad/autograd/graph/post_accumulate.h>
 #include <halfgrad/autograd/graph/ready_nodes.h>
 #include <halfgrad/autograd/graph/scaled_loss.h>
@@ -35,6 +36,7 @@ using halfgrad::detail::gradient_edge;
 using halfgrad::detail::kMixedScales;
 using halfgrad::detail::kUnknownScale;
 using halfgrad::detail::LeafGradients;
+using halfgrad::detail::may_take_gradient_memory;
 using halfgrad::detail::Node;
 using halfgrad::detail::notify_backward;
 using halfgrad::detail::notify_leaf;
@@ -74,6 +76,7 @@ class Run {
   void run() {
     const SideWork side(!captured_ && op_observer == nullptr && !GradMode::is_enabled() &&
                         !detail::modes.anomaly);
+    const halfgrad::detail::ScopedValue<bool> may_take(may_take_gradient_memory, !captured_);
     if (!captured_ && FinalLeaves::are_wanted()) final_leaves_.find(ready_.nodes());
     while (!ready_.empty()) {
       ReadyNodes::Entry entry = ready_.take_first();
@@ -126,7 +129,7 @@ class Run {
       conform(gradient, info.sizes, info.dtype, info.device, op);
     } else if (edge.leaf != nullptr) {
       const bool may_stay_narrow = !captured_ && op_observer == nullptr;
-      conform_to_leaf(gradient, edge.leaf->array, may_stay_narrow, op);
+      conform_to_leaf(gradient, *edge.leaf, may_stay_narrow, op);
     }
   }
 

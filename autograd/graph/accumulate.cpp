@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include <halfgrad/autograd/graph/gradient_memory.h>
 #include <halfgrad/autograd/graph/narrow_gradient.h>
 #include <halfgrad/autograd/graph/side_work.h>
 #include <halfgrad/autograd/ops.h>
@@ -86,18 +87,22 @@ void conform(Tensor& gradient, const Shape& sizes, DType dtype, Device device, c
   }
 }
 
-void conform_to_leaf(Tensor& gradient, const Array& leaf, bool may_stay_narrow, const char* op) {
+void conform_to_leaf(Tensor& gradient, const TensorImpl& leaf, bool may_stay_narrow,
+                     const char* op) {
+  const Array& elements = leaf.array;
   const bool stays_narrow = may_stay_narrow && !GradMode::is_enabled() && !is_narrow(gradient) &&
-                            leaf.dtype() == kFloat && has_narrow_dtype(gradient) &&
-                            gradient.is_contiguous() && !is_captured_elsewhere(gradient.device());
-  conform(gradient, leaf.sizes(), stays_narrow ? gradient.dtype() : leaf.dtype(), leaf.device(),
-          op);
+                            elements.dtype() == kFloat && has_narrow_dtype(gradient) &&
+                            gradient.is_contiguous() && !is_in_lent_memory(leaf, gradient) &&
+                            !is_captured_elsewhere(gradient.device());
+  conform(gradient, elements.sizes(), stays_narrow ? gradient.dtype() : elements.dtype(),
+          elements.device(), op);
   if (stays_narrow) gradient = narrow_gradient(gradient.array());
 }
 
 void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient, ScaleId scale) {
   const std::lock_guard lock(leaf_mutex());
   Tensor total(leaf.grad);
+  const bool is_in_place = land_in_lent_memory(leaf, gradient);
   if (is_narrow(gradient) && (total.defined() || !may_stay_narrow(gradient))) {
     widen(*gradient.impl());
   }
@@ -109,7 +114,8 @@ void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient, ScaleId scale) {
       add_into(total.array(), gradient.array());
       total.array().storage()->bump_version();
     }
-  } else if (is_narrow(gradient) || (is_unshared(gradient) && gradient.is_contiguous())) {
+  } else if (is_in_place || is_narrow(gradient) ||
+             (is_unshared(gradient) && gradient.is_contiguous())) {
     total = std::move(gradient);
   } else {
     total = clone(gradient);  // later passes add to it

@@ -22,7 +22,8 @@ void conform(Tensor& gradient, const Shape& sizes, DType dtype, Device device, c
 
 /// Does the same for the gradient of a leaf. With `may_stay_narrow`, the gradient of a float32 leaf
 /// stays narrow (narrow_gradient.h), unless a graph is being created.
-void conform_to_leaf(Tensor& gradient, const Array& leaf, bool may_stay_narrow, const char* op);
+void conform_to_leaf(Tensor& gradient, const TensorImpl& leaf, bool may_stay_narrow,
+                     const char* op);
 
 /// Adds `gradient` to the leaf's grad. Safe to call from several threads at once.
 void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient, ScaleId scale);

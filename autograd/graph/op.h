@@ -55,7 +55,8 @@ class Backward {
   /// The arrays alone, for kernels.
   const Array& input_array(std::size_t i) const { return inputs_[i].array(node_); }
   const Array& output_array() const { return output_.array(node_); }
-  bool needs(std::size_t i) const { return node_.edges()[i].defined(); }
+  const Edge& edge(std::size_t i) const { return node_.edges()[i]; }
+  bool needs(std::size_t i) const { return edge(i).defined(); }
   void set(std::size_t i, Tensor gradient) const { grad_inputs_[i] = std::move(gradient); }
 
  private:

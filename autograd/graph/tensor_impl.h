@@ -19,6 +19,7 @@ class Tensor;
 namespace detail {
 
 class Node;
+struct GradientMemory;
 struct NarrowGradient;
 class ShadowWeight;
 struct TensorImpl;
@@ -70,7 +71,8 @@ struct TensorImpl {
   std::vector<Hook> hooks;          // for a leaf; those of a non-leaf are in its node
   std::shared_ptr<NarrowGradient> narrow;  // until widen() is called: see narrow_gradient.h
   std::atomic<bool> is_narrow{false};
-  std::shared_ptr<ShadowWeight> shadow;  // null for most tensors: see shadow_weight.h
+  std::shared_ptr<ShadowWeight> shadow;             // null for most tensors: see shadow_weight.h
+  std::shared_ptr<GradientMemory> gradient_memory;  // null for most: see gradient_memory.h
 };
 
 /// Makes the array of a gradient that is still narrow.

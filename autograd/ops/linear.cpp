@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <halfgrad/autograd/graph/composite_op.h>
+#include <halfgrad/autograd/graph/gradient_memory.h>
 #include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/graph/side_work.h>
 #include <halfgrad/autograd/op_table/product_reference.h>
@@ -54,9 +55,12 @@ void set_parameter_gradients(const Backward<3>& node, const Tensor& dy, bool bes
   const Tensor dy_rows = as_rows(dy);
   if (node.needs(1) && node.needs(2) && !GradMode::is_enabled()) {
     const Tensor x_rows = as_rows(node.input(0));
+    // An observer sees the product, which makes its own memory.
+    const Array memory =
+        op_observer == nullptr ? take_gradient_memory(node.edge(1), dy.dtype()) : Array();
     ParameterGradients d;
     const auto compute = [&] {
-      d = parameter_gradients(dy_rows.array(), x_rows.array());
+      d = parameter_gradients(dy_rows.array(), x_rows.array(), memory);
       return std::vector{d.weight, d.bias};
     };
     if (beside) {
