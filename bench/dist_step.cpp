@@ -3,10 +3,11 @@
 //   HALFGRAD_NUM_THREADS=1 mpirun -n 2 build/cpu/bin/bench_dist_step 512
 //
 // In turns, rank 0 trains alone with its part of the batch, then every rank trains a model of its
-// own at the same time, then all train one model together. The figures are times of a step divided
-// by that alone: `apart` shows what the ranks cost each other by sharing a processor's caches,
-// memory and clock, `together` adds the averages. On a machine with other work, look at the
-// processor time of rank 0, which includes the thread of its communicator.
+// own at the same time, then all train one model together: by messages, and in shared memory, if
+// the ranks are on one machine. The figures are times of a step divided by that alone: `apart`
+// shows what the ranks cost each other by sharing a processor's caches, memory and clock, the other
+// two add the averages. On a machine with other work, look at the processor time of rank 0, which
+// includes the thread of its communicator.
 //
 // With the name of a file as second argument, rank 0 then writes a trace of three more steps to it:
 // its track "communication" has the averages, beside those of the ops.
@@ -75,14 +76,20 @@ double median(const std::vector<Time>& times, double Time::*member) {
 }
 
 struct Times {
-  std::vector<Time> alone, apart, together;
+  std::vector<Time> alone, apart, messages, shared;
 };
 
 void print(const char* name, const Times& times, double Time::*member) {
   const double alone = median(times.alone, member);
-  const double apart = median(times.apart, member), together = median(times.together, member);
-  std::printf("%-10s alone %8.2f ms, apart %8.2f ms (%.3f), together %8.2f ms (%.3f)\n", name,
-              alone, apart, apart / alone, together, together / alone);
+  std::printf("%-10s alone %8.2f ms", name, alone);
+  const auto print_ratio = [&](const char* kind, const std::vector<Time>& of_kind) {
+    const double time = median(of_kind, member);
+    std::printf(", %s %8.2f ms (%.3f)", kind, time, time / alone);
+  };
+  print_ratio("apart", times.apart);
+  print_ratio("messages", times.messages);
+  print_ratio("shared", times.shared);
+  std::printf("\n");
 }
 
 using Parallel = hg::dist::DataParallel<hg::nn::Sequential>;
@@ -104,12 +111,14 @@ void trace_steps(const char* file, const Trainer& trainer, const Parallel& model
 
 void measure(std::int64_t batch, const char* trace_file) {
   const auto communicator = hg::dist::init_process_group();
+  const auto messenger = hg::dist::init_process_group({.shared_memory = false});
   const std::int64_t rows = std::max<std::int64_t>(batch / communicator->size(), 1);
   hg::manual_seed(0);
+  const Parallel parallel(make_model(), communicator), by_messages(make_model(), messenger);
   const hg::nn::Sequential plain = make_model();
-  const Parallel parallel(make_model(), communicator);
   hg::optim::SGD of_plain(plain.parameters(), {.lr = 1e-3});
   hg::optim::SGD of_parallel(parallel.parameters(), {.lr = 1e-3});
+  hg::optim::SGD of_by_messages(by_messages.parameters(), {.lr = 1e-3});
   const Trainer trainer(rows);
 
   Times times;
@@ -119,11 +128,14 @@ void measure(std::int64_t batch, const char* trace_file) {
     communicator->barrier();
     const Time apart = trainer.time(plain, of_plain);
     communicator->barrier();
-    const Time together = trainer.time(parallel, of_parallel);
+    const Time messages = trainer.time(by_messages, of_by_messages);
+    communicator->barrier();
+    const Time shared = trainer.time(parallel, of_parallel);
     if (round == 0) continue;  // warm-up
     times.alone.push_back(one);
     times.apart.push_back(apart);
-    times.together.push_back(together);
+    times.messages.push_back(messages);
+    times.shared.push_back(shared);
   }
   if (trace_file != nullptr && communicator->rank() == 0) {
     trace_steps(trace_file, trainer, parallel, of_parallel, *communicator);

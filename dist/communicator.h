@@ -84,6 +84,12 @@ class Communicator {
   /// A name of a rank for messages, such as "rank 2 (node7)".
   virtual std::string name_of(int rank) const = 0;
 
+  /// Returns an uninitialised array, contiguous, in the memory that suits this communicator's
+  /// collectives best, as c10d::Backend::allocateTensor. Where the ranks are processes of one
+  /// machine, all_reduce(), reduce_scatter() and all_gather() then read the inputs of other ranks
+  /// where they lie; any other array has to be copied to them. Ranks need not call it together.
+  virtual Array empty(const Shape& sizes, DType dtype, Device device = {});
+
   /// Replaces `array` on every rank by the combination of all ranks' arrays.
   [[nodiscard]] virtual Work all_reduce(const Array& array, ReduceOp op = ReduceOp::sum) = 0;
   /// Combines all ranks' inputs, of size() * n elements, and gives rank r elements r * n to

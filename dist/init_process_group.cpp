@@ -11,9 +11,9 @@ namespace halfgrad::dist {
 namespace {
 
 std::shared_ptr<Communicator> host_communicator(const Launch& launch,
-                                                std::chrono::milliseconds timeout) {
+                                                const ProcessGroupOptions& options) {
   if (launch.size == 1) return std::make_shared<SingleRank>();
-  return make_mpi_communicator(launch, timeout);
+  return make_mpi_communicator(launch, options.timeout, options.shared_memory);
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ std::shared_ptr<Communicator> init_process_group(const ProcessGroupOptions& opti
                            options.backend);
   }
   const Launch launch = find_launch();
-  const auto host = host_communicator(launch, options.timeout);
+  const auto host = host_communicator(launch, options);
   if (!over_nccl) return host;
   const Device device = options.device.value_or(Device(kCUDA, launch.local_rank));
   return make_nccl_communicator(*host, device, options.timeout);

@@ -18,6 +18,10 @@ struct ProcessGroupOptions {
   std::optional<Device> device = {};
   /// Longest time in which a rank may show no progress in a collective before all ranks fail.
   std::chrono::milliseconds timeout = std::chrono::minutes(10);
+  /// Lets ranks on one machine read each other's gradients, instead of sending copies: see
+  /// Communicator::empty(). Has no effect if a rank is on another machine, sets it to false, or may
+  /// not open the memory of another one.
+  bool shared_memory = true;
 };
 
 /// Returns the communicator of all processes that mpirun or srun started, as

@@ -9,7 +9,7 @@
 namespace halfgrad::dist {
 
 std::vector<std::shared_ptr<Communicator>> make_local_communicators(
-    int size, std::chrono::milliseconds timeout) {
+    int size, std::chrono::milliseconds timeout, bool shared_memory) {
   if (size < 1) {
     halfgrad::detail::fail("make_local_communicators", "expected at least 1 rank, got {}", size);
   }
@@ -21,8 +21,8 @@ std::vector<std::shared_ptr<Communicator>> make_local_communicators(
   }
   const auto group = std::make_shared<LocalGroup>(size);
   for (int rank = 0; rank < size; ++rank) {
-    communicators.push_back(
-        std::make_shared<HostCommunicator>(std::make_unique<LocalTransport>(group, rank, timeout)));
+    communicators.push_back(std::make_shared<HostCommunicator>(
+        std::make_unique<LocalTransport>(group, rank, timeout, shared_memory)));
   }
   return communicators;
 }

@@ -129,7 +129,8 @@ void ZeroRedundancyOptimizer::expect_views() const {
 
 Array ZeroRedundancyOptimizer::flat_gradients(const Bucket& bucket) const {
   const DType dtype = bucket.weights.dtype();
-  const Array flat = Array::full({bucket.layout.size()}, 0, dtype, bucket.weights.device());
+  const Array flat = communicator_->empty({bucket.layout.size()}, dtype, bucket.weights.device());
+  flat.fill_(0);
   for (std::size_t k = 0; k < bucket.members.size(); ++k) {
     const Tensor& parameter = parameters_[bucket.members[k]];
     if (!parameter.requires_grad()) continue;

@@ -8,6 +8,9 @@
 #include <halfgrad/core/array.h>
 #include <halfgrad/dist/host/combine.h>
 #include <halfgrad/dist/host/message_memory.h>
+#include <halfgrad/dist/host/parts.h>
+#include <halfgrad/dist/host/shared_collectives.h>
+#include <halfgrad/dist/host/values_of_ranks.h>
 
 namespace halfgrad::dist {
 namespace {
@@ -19,17 +22,6 @@ constexpr std::int64_t kSmall = 4096;
 // Pieces do not change a result, because each element is combined on its own. Those of 4 MiB stay
 // in the caches between their arrival and their sum; smaller ones wait for more messages.
 constexpr std::int64_t kPiece = std::int64_t{4} << 20;
-
-// The cut of n elements into one part for each rank. Sizes differ by one element at most.
-struct Parts {
-  std::int64_t n;
-  int ranks;
-
-  std::int64_t begin(int rank) const {
-    return n / ranks * rank + std::min<std::int64_t>(n % ranks, rank);
-  }
-  std::int64_t size(int rank) const { return begin(rank + 1) - begin(rank); }
-};
 
 // The parts as bytes of the memory at `data`; `item` is the size of an element.
 template <class Bytes, class Byte>
@@ -80,12 +72,7 @@ void reduce_small(Transport& transport, std::byte* data, std::int64_t n, DType d
 }  // namespace
 
 void expect_same_call(Transport& transport, const Call& call) {
-  // Each rank's call, in memory that outlives a failure, as everything that is sent or received.
-  const MessageMemory memory = memory_of_bytes(sizeof(Call) * transport.size());
-  auto* const calls = reinterpret_cast<Call*>(memory.data());
-  calls[transport.rank()] = call;
-  const auto receives = rows(memory.data(), sizeof(Call), transport.size());
-  exchange_with_all(transport, receives[transport.rank()], receives);
+  const std::vector<Call> calls = values_of_ranks(transport, call);
   for (int r = 0; r < transport.size(); ++r) {
     if (calls[r] == call) continue;
     throw CommunicationError("expected the same call on every rank, got " + to_string(calls[r]) +
@@ -96,6 +83,9 @@ void expect_same_call(Transport& transport, const Call& call) {
 void all_reduce(Transport& transport, std::byte* data, std::int64_t n, DType dtype, ReduceOp op) {
   const std::int64_t item = item_size(dtype);
   if (n * item <= kSmall) return reduce_small(transport, data, n, dtype, op);
+  if (const auto inputs = transport.addresses(data); !inputs.empty()) {
+    return shared::all_reduce(transport, inputs, data, n, dtype, op);
+  }
   for (std::int64_t at = 0; at < n; at += kPiece / item) {
     const Parts parts{std::min(kPiece / item, n - at), transport.size()};
     std::byte* const piece = data + at * item;
@@ -108,6 +98,12 @@ void all_reduce(Transport& transport, std::byte* data, std::int64_t n, DType dty
 void reduce_scatter(Transport& transport, std::byte* output, const std::byte* input, std::int64_t n,
                     DType dtype, ReduceOp op) {
   const std::int64_t item = item_size(dtype);
+  if (n * item > kSmall) {
+    const auto inputs = transport.addresses(input);
+    if (!inputs.empty()) {
+      return shared::reduce_scatter(transport, inputs, output, n, dtype, op);
+    }
+  }
   const std::int64_t piece = std::max<std::int64_t>(1, kPiece / item / transport.size());
   for (std::int64_t at = 0; at < n; at += piece) {
     std::vector<SentBytes> sends;
@@ -120,6 +116,10 @@ void reduce_scatter(Transport& transport, std::byte* output, const std::byte* in
 
 void all_gather(Transport& transport, std::byte* output, const std::byte* input,
                 std::size_t bytes) {
+  if (static_cast<std::int64_t>(bytes) > kSmall) {
+    const auto inputs = transport.addresses(input);
+    if (!inputs.empty()) return shared::all_gather(transport, inputs, output, bytes);
+  }
   const int rank = transport.rank();
   const auto receives = rows(output, static_cast<std::int64_t>(bytes), transport.size());
   if (bytes != 0 && receives[rank].data() != input) {

@@ -42,6 +42,10 @@ HostCommunicator::~HostCommunicator() {
       is_thrown);
 }
 
+Array HostCommunicator::empty(const Shape& sizes, DType dtype, Device device) {
+  return device.is_cpu() ? transport_->empty(sizes, dtype) : Array::empty(sizes, dtype, device);
+}
+
 Work HostCommunicator::all_reduce(const Array& array, ReduceOp op) {
   expect_all_reduce(array, op);
   Call call = call_of(Collective::all_reduce, array);

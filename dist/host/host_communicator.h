@@ -36,6 +36,7 @@ class HostCommunicator final : public Communicator {
   int size() const override { return transport_->size(); }
   std::string name_of(int rank) const override { return transport_->name_of(rank); }
 
+  Array empty(const Shape& sizes, DType dtype, Device device) override;
   Work all_reduce(const Array& array, ReduceOp op) override;
   Work reduce_scatter(const Array& output, const Array& input, ReduceOp op) override;
   Work all_gather(const Array& output, const Array& input) override;

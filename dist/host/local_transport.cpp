@@ -5,6 +5,7 @@
 #include <halfgrad/core/fail.h>
 #include <halfgrad/dist/communicator.h>
 #include <halfgrad/dist/host/errors.h>
+#include <halfgrad/dist/host/values_of_ranks.h>
 
 namespace halfgrad::dist {
 
@@ -25,6 +26,11 @@ void LocalTransport::exchange(std::span<const SentBytes> sends,
     withdraw(lock);
     throw;
   }
+}
+
+std::vector<const std::byte*> LocalTransport::addresses(const std::byte* memory) {
+  if (!shared_memory_) return {};
+  return values_of_ranks(*this, memory);
 }
 
 void LocalTransport::post(std::span<const SentBytes> sends) {

@@ -43,17 +43,20 @@ class LocalGroup {
   std::vector<Member> members_;
 };
 
-/// Copies bytes between threads of one process.
+/// Sends bytes between threads of one process.
 class LocalTransport final : public Transport {
  public:
-  LocalTransport(std::shared_ptr<LocalGroup> group, int rank, std::chrono::milliseconds timeout)
-      : group_(std::move(group)), rank_(rank), timeout_(timeout) {}
+  /// `shared_memory` must be the same for all ranks of the group.
+  LocalTransport(std::shared_ptr<LocalGroup> group, int rank, std::chrono::milliseconds timeout,
+                 bool shared_memory)
+      : group_(std::move(group)), rank_(rank), timeout_(timeout), shared_memory_(shared_memory) {}
 
   int rank() const override { return rank_; }
   int size() const override { return group_->size_; }
   std::string name_of(int rank) const override { return "rank " + std::to_string(rank); }
 
   void exchange(std::span<const SentBytes> sends, std::span<const ReceivedBytes> receives) override;
+  std::vector<const std::byte*> addresses(const std::byte* memory) override;
   void leave(const std::string& reason, bool after_error) noexcept override;
   void interrupt() noexcept override;
 
@@ -69,6 +72,7 @@ class LocalTransport final : public Transport {
   const std::shared_ptr<LocalGroup> group_;
   const int rank_;
   const std::chrono::milliseconds timeout_;
+  const bool shared_memory_;
 };
 
 }  // namespace halfgrad::dist

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <halfgrad/core/array.h>
+
 namespace halfgrad::dist {
 
 using SentBytes = std::span<const std::byte>;
@@ -32,6 +34,15 @@ class Transport {
   /// of all spans must then stay valid until the program ends, since a late message may arrive.
   virtual void exchange(std::span<const SentBytes> sends,
                         std::span<const ReceivedBytes> receives) = 0;
+
+  /// Returns an uninitialised array on the host, if possible in memory that other ranks can read.
+  /// May be called by any thread.
+  virtual Array empty(const Shape& sizes, DType dtype) { return Array::empty(sizes, dtype); }
+
+  /// Returns where this rank can read the `memory` that each rank names in its same call, in the
+  /// order of ranks. Returns nothing, on every rank, unless all ranks can read all of it. The
+  /// addresses stay readable until the rank that owns the memory has released it.
+  virtual std::vector<const std::byte*> addresses(const std::byte* /*memory*/) { return {}; }
 
   /// Tells the other ranks that this one takes part in no further exchange: each exchange that
   /// still waits for it throws an error with `reason`. Returns soon, whatever the others do. Later

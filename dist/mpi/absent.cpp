@@ -5,7 +5,8 @@
 namespace halfgrad::dist {
 
 std::shared_ptr<Communicator> make_mpi_communicator(const Launch& launch,
-                                                    std::chrono::milliseconds /*timeout*/) {
+                                                    std::chrono::milliseconds /*timeout*/,
+                                                    bool /*shared_memory*/) {
   halfgrad::detail::fail<std::runtime_error>(
       "init_process_group",
       "expected a build with MPI, since {}={} processes were started, got one without; install "

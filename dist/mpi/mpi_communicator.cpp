@@ -7,8 +7,9 @@
 namespace halfgrad::dist {
 
 std::shared_ptr<Communicator> make_mpi_communicator(const Launch& launch,
-                                                    std::chrono::milliseconds timeout) {
-  auto transport = std::make_unique<MpiTransport>(timeout);
+                                                    std::chrono::milliseconds timeout,
+                                                    bool shared_memory) {
+  auto transport = std::make_unique<MpiTransport>(timeout, shared_memory);
   if (transport->size() != launch.size) {
     halfgrad::detail::fail<std::runtime_error>(
         "init_process_group",

@@ -7,16 +7,18 @@
 
 #include <halfgrad/dist/communicator.h>
 #include <halfgrad/dist/host/errors.h>
+#include <halfgrad/dist/host/values_of_ranks.h>
 #include <halfgrad/dist/mpi/backoff.h>
 
 namespace halfgrad::dist {
 
 using Clock = std::chrono::steady_clock;
 
-MpiTransport::MpiTransport(std::chrono::milliseconds timeout)
+MpiTransport::MpiTransport(std::chrono::milliseconds timeout, bool shared_memory)
     : timeout_(timeout), members_(MPI_COMM_WORLD) {
   check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &data_), "MPI_Comm_dup");
   check_mpi(MPI_Comm_set_errhandler(data_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  node_memory_.emplace(data_, shared_memory);
 }
 
 MpiTransport::~MpiTransport() {
@@ -53,6 +55,16 @@ void MpiTransport::exchange(std::span<const SentBytes> sends,
     throw;
   }
   ++exchanges_;
+}
+
+Array MpiTransport::empty(const Shape& sizes, DType dtype) {
+  return node_memory_->empty(sizes, dtype);
+}
+
+std::vector<const std::byte*> MpiTransport::addresses(const std::byte* memory) {
+  if (!node_memory_->is_shared()) return {};
+  const auto places = values_of_ranks(*this, node_memory_->place_of(memory));
+  return node_memory_->addresses_of(places, memory);
 }
 
 // Asks the ranks whether they are alive in the last part of the time-out, so that an error comes in

@@ -4,12 +4,15 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <halfgrad/dist/host/transport.h>
 #include <halfgrad/dist/mpi/environment.h>
 #include <halfgrad/dist/mpi/members.h>
+#include <halfgrad/dist/mpi/node_memory.h>
 #include <halfgrad/dist/mpi/requests.h>
 
 namespace halfgrad::dist {
@@ -18,7 +21,8 @@ namespace halfgrad::dist {
 /// fails if no message is completed within the time-out.
 class MpiTransport final : public Transport {
  public:
-  explicit MpiTransport(std::chrono::milliseconds timeout);
+  /// `shared_memory`: whether this rank lets others of its machine read its arrays.
+  MpiTransport(std::chrono::milliseconds timeout, bool shared_memory);
   /// Waits for the destructors of the other ranks, unless this rank failed. If they do not arrive
   /// within the time-out, prints which to std::cerr.
   ~MpiTransport() override;
@@ -28,6 +32,8 @@ class MpiTransport final : public Transport {
   std::string name_of(int rank) const override { return members_.name_of(rank); }
 
   void exchange(std::span<const SentBytes> sends, std::span<const ReceivedBytes> receives) override;
+  Array empty(const Shape& sizes, DType dtype) override;
+  std::vector<const std::byte*> addresses(const std::byte* memory) override;
   void leave(const std::string& reason, bool after_error) noexcept override;
   void interrupt() noexcept override { interrupted_ = true; }
   void idle() override { members_.serve(false); }
@@ -42,6 +48,7 @@ class MpiTransport final : public Transport {
   const std::chrono::milliseconds timeout_;
   Members members_;
   MPI_Comm data_ = MPI_COMM_NULL;
+  std::optional<NodeMemory> node_memory_;
   std::int64_t exchanges_ = 0;  // complete ones
   bool left_ = false;
   bool abandoned_ = false;

@@ -68,7 +68,7 @@ void GradientReducer::start_pass() {
 
 void GradientReducer::start_complete_buckets() {
   while (next_bucket_ < buckets_.size() && buckets_[next_bucket_]->is_complete()) {
-    buckets_[next_bucket_++]->all_reduce(*communicator_);
+    buckets_[next_bucket_++]->all_reduce();
   }
 }
 

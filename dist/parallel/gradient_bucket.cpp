@@ -5,11 +5,14 @@
 #include <string>
 #include <utility>
 
+#include <halfgrad/autograd/graph/gradient_memory.h>
 #include <halfgrad/autograd/graph/narrow_gradient.h>
 
 namespace halfgrad::dist::detail {
 namespace {
 
+using halfgrad::detail::GradientMemory;
+using halfgrad::detail::lend_gradient_memory;
 using halfgrad::detail::narrow_elements;
 using halfgrad::detail::scale_id;
 using halfgrad::detail::set_scale_id;
@@ -55,7 +58,9 @@ std::vector<std::vector<std::size_t>> assign_buckets(const std::vector<Tensor>& 
   return buckets;
 }
 
-GradientBucket::GradientBucket(std::vector<Tensor> parameters, std::optional<DType> wire) {
+GradientBucket::GradientBucket(std::vector<Tensor> parameters, std::optional<DType> wire,
+                               std::shared_ptr<Communicator> communicator)
+    : communicator_(std::move(communicator)) {
   const DType dtype = parameters[0].dtype();
   const std::int64_t aligned = kAlignment / static_cast<std::int64_t>(item_size(dtype));
   for (Tensor& parameter : parameters) {
@@ -67,24 +72,34 @@ GradientBucket::GradientBucket(std::vector<Tensor> parameters, std::optional<DTy
   take_memory();
 }
 
-GradientBucket::~GradientBucket() { abandon(); }
+GradientBucket::~GradientBucket() {
+  abandon();
+  for (const Parameter& parameter : parameters_) lend_gradient_memory(*parameter.tensor.impl(), {});
+}
 
 void GradientBucket::take_memory() {
   const Tensor& first = parameters_[0].tensor;
-  flat_ = Array::full({numel_}, 0, first.dtype(), first.device());
-  if (wire_dtype_) wire_ = Array::empty({numel_}, *wire_dtype_, first.device());
+  // The gradients travel from here, unless they do in another dtype.
+  flat_ = wire_dtype_ ? Array::empty({numel_}, first.dtype(), first.device())
+                      : communicator_->empty({numel_}, first.dtype(), first.device());
+  flat_.fill_(0);
+  if (wire_dtype_) wire_ = communicator_->empty({numel_}, *wire_dtype_, first.device());
   for (Parameter& parameter : parameters_) {
     const Shape& sizes = parameter.tensor.sizes();
     const Array part = flat_.as_strided(sizes, contiguous_strides(sizes), parameter.offset);
     parameter.view = Array::from_blob(
         part.data(), sizes, part.strides(), part.dtype(), [memory = flat_] {}, part.device());
+    lend_gradient_memory(*parameter.tensor.impl(), parameter.view);
   }
 }
 
 bool GradientBucket::is_held(const Parameter& parameter) const {
   const std::shared_ptr<Storage>& storage = parameter.view.storage();
-  const bool is_grad = storage_of(parameter.tensor.grad()) == storage.get();
-  const bool is_held = storage.use_count() > (is_grad ? 2 : 1);
+  const GradientMemory& lent = *parameter.tensor.impl()->gradient_memory;
+  // The view, what is lent, and a gradient of this pass or an earlier one.
+  const bool is_gradient =
+      lent.is_in_flight || storage_of(parameter.tensor.grad()) == storage.get();
+  const bool is_held = storage.use_count() > (is_gradient ? 3 : 2);
   // The last other reference may have ended on a different thread. Releasing one here synchronises
   // with it, so that its reads happen before our writes.
   static_cast<void>(std::shared_ptr<Storage>(storage));
@@ -125,10 +140,10 @@ void GradientBucket::place_unused(std::size_t i) {
   count(parameter);
 }
 
-void GradientBucket::all_reduce(Communicator& communicator) {
+void GradientBucket::all_reduce() {
   if (numel_ == 0) return;
   if (wire_dtype_) wire_.copy_(flat_);
-  work_ = communicator.all_reduce(wire_dtype_ ? wire_ : flat_, ReduceOp::average);
+  work_ = communicator_->all_reduce(wire_dtype_ ? wire_ : flat_, ReduceOp::average);
 }
 
 void GradientBucket::wait() {
@@ -139,6 +154,7 @@ void GradientBucket::wait() {
     if (storage_of(gradient) != parameter.view.storage().get()) continue;
     halfgrad::detail::bump_version_of_scaled(gradient);
   }
+  end_flights();
 }
 
 void GradientBucket::adopt(std::size_t i, halfgrad::detail::ScaleId scale) {
@@ -149,7 +165,15 @@ void GradientBucket::adopt(std::size_t i, halfgrad::detail::ScaleId scale) {
   parameter.tensor.set_grad(view);
 }
 
+// Gradients of a pass that threw, or of a tied weight, have not become a grad().
+void GradientBucket::end_flights() noexcept {
+  for (const Parameter& parameter : parameters_) {
+    parameter.tensor.impl()->gradient_memory->is_in_flight = false;
+  }
+}
+
 void GradientBucket::abandon() noexcept {
+  end_flights();
   if (!work_) return;
   try {
     work_->wait();

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -22,7 +23,8 @@ std::vector<std::vector<std::size_t>> assign_buckets(const std::vector<Tensor>& 
 class GradientBucket {
  public:
   /// `wire`: the dtype in which float32 gradients travel.
-  GradientBucket(std::vector<Tensor> parameters, std::optional<DType> wire);
+  GradientBucket(std::vector<Tensor> parameters, std::optional<DType> wire,
+                 std::shared_ptr<Communicator> communicator);
   /// Waits for a collective under way, whose memory this is.
   ~GradientBucket();
   GradientBucket(const GradientBucket&) = delete;
@@ -41,7 +43,7 @@ class GradientBucket {
   bool has_placed(std::size_t i) const { return parameters_[i].is_placed; }
 
   /// Starts the average over all ranks.
-  void all_reduce(Communicator& communicator);
+  void all_reduce();
   /// Makes the result visible: waits for the average.
   void wait();
   /// Makes the view the grad() of a parameter that was unused on this rank only.
@@ -60,9 +62,11 @@ class GradientBucket {
   };
 
   void take_memory();
+  void end_flights() noexcept;
   bool is_held(const Parameter& parameter) const;
   void count(Parameter& parameter);
 
+  const std::shared_ptr<Communicator> communicator_;
   std::vector<Parameter> parameters_;
   std::int64_t numel_ = 0;
   Array flat_;

@@ -165,8 +165,8 @@ void GradientReducer::make_buckets() {
       owners[i]->position = tensors.size();
       tensors.push_back(with_grad[i]);
     }
-    buckets_.push_back(
-        std::make_unique<GradientBucket>(std::move(tensors), options_.gradient_dtype));
+    buckets_.push_back(std::make_unique<GradientBucket>(std::move(tensors), options_.gradient_dtype,
+                                                        communicator_));
   }
 }
 

@@ -1,5 +1,7 @@
 #include "collective_checks.h"
 
+#include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -143,6 +145,62 @@ void check_order(Communicator& communicator) {
   }
 }
 
+void check_pieces(Communicator& communicator) {
+  const int ranks = communicator.size(), rank = communicator.rank();
+  constexpr std::int64_t kCount = (65 << 20) / 4 + 3;
+  const double sum = ranks * (ranks + 1) / 2;
+  const auto count_others = [](const Array& array, double expected) {
+    const auto* const begin = array.data_as<float>();
+    const auto same = std::count(begin, begin + array.numel(), static_cast<float>(expected));
+    return array.numel() - same;
+  };
+  const Array array = communicator.empty({kCount}, kFloat32);
+  const Array input = communicator.empty({kCount * ranks}, kFloat32);
+  const Array output = Array::empty({kCount}, kFloat32);
+  array.fill_(rank + 1);
+  input.fill_(rank + 1);
+  const Work first = communicator.all_reduce(array);
+  communicator.reduce_scatter(output, input).wait();
+  first.wait();
+  EXPECT_EQ(count_others(array, sum), 0);
+  EXPECT_EQ(count_others(output, sum), 0);
+
+  array.fill_(rank + 1);
+  communicator.all_gather(input, array).wait();
+  for (int r = 0; r < ranks; ++r) {
+    EXPECT_EQ(count_others(input.slice(0, r * kCount, (r + 1) * kCount), r + 1), 0) << "rank " << r;
+  }
+}
+
+void check_own_memory(Communicator& communicator) {
+  const int ranks = communicator.size(), rank = communicator.rank();
+  const auto expect_same_bytes = [](const Array& own, const Array& other) {
+    EXPECT_EQ(std::memcmp(own.data(), other.data(), own.numel() * item_size(own.dtype())), 0)
+        << own.numel() << " elements";
+  };
+  for (const std::int64_t n : {1, 1024, 1025, 20011}) {
+    for (int repeat = 0; repeat < 3; ++repeat) {  // later arrays take the memory of earlier ones
+      const Array other = values_of<float>(rank, n * ranks, repeat);
+      const Array own = communicator.empty({n * ranks}, kFloat32);
+      own.copy_(other);
+      communicator.all_reduce(own, ReduceOp::average).wait();
+      communicator.all_reduce(other, ReduceOp::average).wait();
+      expect_same_bytes(own, other);
+
+      own.slice(0, 0, n).fill_(rank);
+      other.slice(0, 0, n).fill_(rank);
+      const Array own_part = communicator.empty({n}, kFloat32), part = Array::empty({n}, kFloat32);
+      communicator.reduce_scatter(own_part, own).wait();
+      communicator.reduce_scatter(part, other).wait();
+      expect_same_bytes(own_part, part);
+
+      communicator.all_gather(own, own_part).wait();
+      communicator.all_gather(other, part).wait();
+      expect_same_bytes(own, other);
+    }
+  }
+}
+
 void check_all(Communicator& communicator) {
   check_all_reduce(communicator);
   check_reduce_scatter(communicator);
@@ -150,6 +208,7 @@ void check_all(Communicator& communicator) {
   check_broadcast(communicator);
   check_cuts(communicator);
   check_order(communicator);
+  check_own_memory(communicator);
   communicator.barrier();
 }
 

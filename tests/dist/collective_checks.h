@@ -15,6 +15,10 @@ void check_cuts(Communicator& communicator);
 /// Collectives that run beside each other end with the right results, in whatever order they are
 /// waited for.
 void check_order(Communicator& communicator);
+/// Arrays above the 64 MiB that ranks combine before they meet, and those of 4 MiB that they send.
+void check_pieces(Communicator& communicator);
+/// The three collectives of arrays from Communicator::empty() give the bits that others give.
+void check_own_memory(Communicator& communicator);
 
 void check_all(Communicator& communicator);
 

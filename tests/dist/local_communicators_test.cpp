@@ -2,6 +2,7 @@
 #include <chrono>
 #include <string>
 #include <thread>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -13,16 +14,31 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class LocalCommunicators : public testing::TestWithParam<int> {};
+using Check = void (*)(Communicator&);
 
-TEST_P(LocalCommunicators, AllReduce) { on_ranks(GetParam(), check_all_reduce); }
-TEST_P(LocalCommunicators, ReduceScatter) { on_ranks(GetParam(), check_reduce_scatter); }
-TEST_P(LocalCommunicators, AllGather) { on_ranks(GetParam(), check_all_gather); }
-TEST_P(LocalCommunicators, Broadcast) { on_ranks(GetParam(), check_broadcast); }
-TEST_P(LocalCommunicators, BitsDoNotDependOnTheCutIntoCalls) { on_ranks(GetParam(), check_cuts); }
-TEST_P(LocalCommunicators, CollectivesRunInTheOrderOfCalls) { on_ranks(GetParam(), check_order); }
+// The ranks, and whether they read each other's arrays.
+class LocalCommunicators : public testing::TestWithParam<std::tuple<int, bool>> {
+ protected:
+  static void on_all_ranks(Check check) {
+    const auto [ranks, shared_memory] = GetParam();
+    on_ranks(make_local_communicators(ranks, 60s, shared_memory), check);
+  }
+};
 
-INSTANTIATE_TEST_SUITE_P(Sizes, LocalCommunicators, testing::Values(1, 2, 3, 4, 7));
+TEST_P(LocalCommunicators, AllReduce) { on_all_ranks(check_all_reduce); }
+TEST_P(LocalCommunicators, ReduceScatter) { on_all_ranks(check_reduce_scatter); }
+TEST_P(LocalCommunicators, AllGather) { on_all_ranks(check_all_gather); }
+TEST_P(LocalCommunicators, Broadcast) { on_all_ranks(check_broadcast); }
+TEST_P(LocalCommunicators, BitsDoNotDependOnTheCutIntoCalls) { on_all_ranks(check_cuts); }
+TEST_P(LocalCommunicators, CollectivesRunInTheOrderOfCalls) { on_all_ranks(check_order); }
+TEST_P(LocalCommunicators, ArraysInOwnMemory) { on_all_ranks(check_own_memory); }
+
+INSTANTIATE_TEST_SUITE_P(Sizes, LocalCommunicators,
+                         testing::Combine(testing::Values(1, 2, 3, 4, 7), testing::Bool()),
+                         [](const auto& info) {
+                           return std::to_string(std::get<0>(info.param)) +
+                                  (std::get<1>(info.param) ? "_shared" : "_messages");
+                         });
 
 TEST(LocalCommunicatorsTest, OneRankChangesNoBits) {
   const auto communicator = make_local_communicators(1)[0];
@@ -33,19 +49,9 @@ TEST(LocalCommunicatorsTest, OneRankChangesNoBits) {
 }
 
 TEST(LocalCommunicatorsTest, LargeArraysAreReducedInPieces) {
-  on_ranks(2, [](Communicator& communicator) {
-    constexpr std::int64_t kCount = (20 << 20) / 4 + 3;  // above one piece of 16 MiB
-    const Array array = Array::full({kCount}, communicator.rank() + 1, kFloat32);
-    const Array input = Array::full({2 * kCount}, communicator.rank() + 1, kFloat32);
-    const Array output = Array::empty({kCount}, kFloat32);
-    const Work first = communicator.all_reduce(array);
-    communicator.reduce_scatter(output, input).wait();
-    first.wait();
-    for (std::int64_t i = 0; i < kCount; ++i) {
-      ASSERT_EQ(array.data_as<float>()[i], 3) << "element " << i;
-      ASSERT_EQ(output.data_as<float>()[i], 3) << "element " << i;
-    }
-  });
+  for (const bool shared_memory : {false, true}) {
+    on_ranks(make_local_communicators(2, 60s, shared_memory), check_pieces);
+  }
 }
 
 TEST(LocalCommunicatorsTest, BarrierWaitsForEveryRank) {

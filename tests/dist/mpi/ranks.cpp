@@ -51,7 +51,9 @@ std::chrono::milliseconds timeout() {
 void train(dist::Communicator& communicator, double seconds, std::string_view fault) {
   const auto start = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
-  const Array small = Array::full({10}, 1, kFloat32), large = Array::full({1 << 20}, 1, kBFloat16);
+  const Array small = Array::full({10}, 1, kFloat32);
+  const Array large = communicator.empty({1 << 20}, kBFloat16);
+  large.fill_(1);
   const Array time = Array::empty({1}, kFloat64);
   for (int step = 0;; ++step) {
     time.data_as<double>()[0] = elapsed();
@@ -69,6 +71,36 @@ void train(dist::Communicator& communicator, double seconds, std::string_view fa
     first.wait();
     if (step % 16 == 0) communicator.barrier();
   }
+}
+
+// How many arrays in shared memory this process maps, its own and those of other ranks.
+int shared_mappings() {
+  std::ifstream maps("/proc/self/maps");
+  int count = 0;
+  for (std::string line; std::getline(maps, line);) {
+    count += line.find("memfd:halfgrad") != std::string::npos;
+  }
+  return count;
+}
+
+// All ranks are on this machine, unless the program runs in several network namespaces.
+void check_shared_memory(dist::Communicator& communicator) {
+  const int before = shared_mappings();
+  const Array array = communicator.empty({5000}, kFloat32);
+  array.fill_(1);
+  communicator.all_reduce(array).wait();
+  EXPECT_EQ(array.data_as<float>()[4999], static_cast<float>(communicator.size()));
+  const int ranks = communicator.size();
+  EXPECT_EQ(shared_mappings() - before, ranks == 1 ? 0 : ranks);
+  communicator.barrier();
+
+  // One rank that does not share keeps all from it.
+  const auto other = dist::init_process_group(
+      {.timeout = timeout(), .shared_memory = communicator.rank() != ranks - 1});
+  const int unshared = shared_mappings();
+  const Array private_array = other->empty({5000}, kFloat32);
+  dist::check_own_memory(*other);
+  EXPECT_EQ(shared_mappings(), unshared);
 }
 
 void call_another(dist::Communicator& communicator) {
@@ -130,6 +162,7 @@ int run(std::string_view mode, const std::string& argument) {
   rank_name = std::to_string(communicator->rank());
   if (mode == "check") {
     dist::check_all(*communicator);
+    check_shared_memory(*communicator);
     return status_of_checks();
   }
   if (mode == "training" || mode == "resume") {
