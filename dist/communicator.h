@@ -87,7 +87,8 @@ class Communicator {
   /// Returns an uninitialised array, contiguous, in the memory that suits this communicator's
   /// collectives best, as c10d::Backend::allocateTensor. Where the ranks are processes of one
   /// machine, all_reduce(), reduce_scatter() and all_gather() then read the inputs of other ranks
-  /// where they lie; any other array has to be copied to them. Ranks need not call it together.
+  /// where they lie; any other array has to be copied to them. Memory of released arrays is kept
+  /// for later ones. Ranks need not call it together.
   virtual Array empty(const Shape& sizes, DType dtype, Device device = {});
 
   /// Replaces `array` on every rank by the combination of all ranks' arrays.

@@ -42,8 +42,7 @@ bool is_in_lent_memory(const TensorImpl& leaf, const Tensor& gradient) {
 bool land_in_lent_memory(TensorImpl& leaf, const Tensor& gradient) {
   if (!is_in_lent_memory(leaf, gradient)) return false;
   leaf.gradient_memory->is_in_flight = false;
-  return gradient.impl().use_count() == 1 &&
-         gradient.array().storage().use_count() == kOwners + 1;
+  return gradient.impl().use_count() == 1 && gradient.array().storage().use_count() == kOwners + 1;
 }
 
 }  // namespace halfgrad::detail

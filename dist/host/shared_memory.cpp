@@ -30,16 +30,22 @@ Array SharedMemory::empty(const Shape& sizes, DType dtype) {
                           [owner = shared_from_this(), file] { owner->release(*file); });
 }
 
-// Returns a file that nobody else uses, or nullptr if there is no memory.
+// Returns the smallest unused file that is large enough, or a new one; nullptr if there is no
+// memory.
 SharedMemory::File* SharedMemory::take(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
+  File* best = nullptr;
   for (File& file : files_) {
-    if (file.bytes != bytes || file.is_used) continue;
-    file.is_used = true;
-    return &file;
+    if (file.is_used || file.bytes < bytes) continue;
+    if (best == nullptr || file.bytes < best->bytes) best = &file;
   }
-  const std::optional<File> file = create(bytes);
-  return file ? &files_.emplace_back(*file) : nullptr;
+  if (best == nullptr) {
+    const std::optional<File> created = create(bytes);
+    if (!created) return nullptr;
+    best = &files_.emplace_back(*created);
+  }
+  best->is_used = true;
+  return best;
 }
 
 void SharedMemory::release(File& file) {
@@ -74,15 +80,14 @@ std::optional<SharedMemory::File> SharedMemory::create(std::size_t bytes) const 
   void* memory = MAP_FAILED;
   if (posix_fallocate(descriptor, 0, static_cast<off_t>(bytes)) == 0 &&
       fstat(descriptor, &status) == 0) {
-    memory =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0);
+    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0);
   }
   if (memory == MAP_FAILED) {
     close(descriptor);
     return std::nullopt;
   }
   return File{descriptor, static_cast<std::int64_t>(status.st_ino), bytes,
-              static_cast<std::byte*>(memory), true};
+              static_cast<std::byte*>(memory), false};
 }
 
 SharedMemory::~SharedMemory() {

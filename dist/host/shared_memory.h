@@ -24,8 +24,8 @@ struct SharedPlace {
 
 /// Arrays of this process that other processes of its machine can read. Each of them is a file in
 /// memory, from Linux's memfd_create: it has no name that could stay behind, and it ends with the
-/// last process that has mapped it. Files of released arrays are used again for arrays of the same
-/// size, so that no other process maps one in vain.
+/// last process that has mapped it. The files stay until the end, also those of released arrays:
+/// later arrays take them, so that other processes need not map new ones.
 class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
  public:
   SharedMemory() = default;

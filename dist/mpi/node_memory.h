@@ -22,8 +22,8 @@ class NodeMemory {
   /// Returns an uninitialised array, shared if is_shared(). May be called by any thread.
   Array empty(const Shape& sizes, DType dtype) const;
   SharedPlace place_of(const std::byte* memory) const { return own_->place_of(memory); }
-  /// Returns where this rank reads one place of each rank, or nothing if one is not shared. `own` is
-  /// the address of this rank's place.
+  /// Returns where this rank reads one place of each rank, or nothing if one is not shared. `own`
+  /// is the address of this rank's place.
   std::vector<const std::byte*> addresses_of(const std::vector<SharedPlace>& places,
                                              const std::byte* own);
 

@@ -35,7 +35,7 @@ TEST_F(SharedMemoryTest, IsReadWhereAnotherProcessMapsIt) {
   }
 }
 
-TEST_F(SharedMemoryTest, IsUsedAgainForArraysOfTheSameSize) {
+TEST_F(SharedMemoryTest, IsUsedAgain) {
   SharedPlace first;
   {
     const Array array = memory_->empty({5000}, kFloat64);
@@ -47,6 +47,8 @@ TEST_F(SharedMemoryTest, IsUsedAgainForArraysOfTheSameSize) {
   EXPECT_EQ(memory_->place_of(again.data()).inode, first.inode);
   const Array larger = memory_->empty({10001}, kFloat32);
   EXPECT_NE(memory_->place_of(larger.data()).inode, first.inode);
+  const SharedPlace smaller = memory_->place_of(memory_->empty({9000}, kFloat32).data());
+  EXPECT_EQ(smaller.bytes, 40000);  // the file of `beside`
 }
 
 TEST_F(SharedMemoryTest, OutlivesItsOwner) {
