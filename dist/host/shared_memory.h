@@ -18,7 +18,7 @@ namespace halfgrad::dist {
 struct SharedPlace {
   std::int64_t file = -1;  ///< the process's descriptor; -1: the memory is not shared
   std::int64_t inode = 0;
-  std::int64_t bytes = 0;  ///< of the whole file
+  std::int64_t bytes = 0;  ///< the size of the file
   std::int64_t offset = 0;
 };
 
@@ -54,7 +54,7 @@ class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
   void release(File& file);
 
   mutable std::mutex mutex_;
-  std::deque<File> files_;  // which stay where they are
+  std::deque<File> files_;  // a deque: pointers to its elements stay valid
 };
 
 /// The shared memory of another process, mapped for reading where this one looks at it.
