@@ -36,7 +36,6 @@ using halfgrad::detail::gradient_edge;
 using halfgrad::detail::kMixedScales;
 using halfgrad::detail::kUnknownScale;
 using halfgrad::detail::LeafGradients;
-using halfgrad::detail::may_take_gradient_memory;
 using halfgrad::detail::Node;
 using halfgrad::detail::notify_backward;
 using halfgrad::detail::notify_leaf;
@@ -76,7 +75,7 @@ class Run {
   void run() {
     const SideWork side(!captured_ && op_observer == nullptr && !GradMode::is_enabled() &&
                         !detail::modes.anomaly);
-    const halfgrad::detail::ScopedValue<bool> may_take(may_take_gradient_memory, !captured_);
+    const detail::ScopedValue<bool> take(detail::may_take_gradient_memory, !captured_);
     if (!captured_ && FinalLeaves::are_wanted()) final_leaves_.find(ready_.nodes());
     while (!ready_.empty()) {
       ReadyNodes::Entry entry = ready_.take_first();
@@ -128,8 +127,7 @@ class Run {
       const OutputInfo& info = edge.node->output(edge.output);
       conform(gradient, info.sizes, info.dtype, info.device, op);
     } else if (edge.leaf != nullptr) {
-      const bool may_stay_narrow = !captured_ && op_observer == nullptr;
-      conform_to_leaf(gradient, *edge.leaf, may_stay_narrow, op);
+      conform_to_leaf(gradient, *edge.leaf, !captured_ && op_observer == nullptr, op);
     }
   }
 

@@ -18,10 +18,11 @@ void lend_gradient_memory(TensorImpl& leaf, const Array& array) {
   leaf.gradient_memory = array.defined() ? std::make_shared<GradientMemory>(array) : nullptr;
 }
 
-Array take_gradient_memory(const Edge& edge, DType dtype) {
+Array take_gradient_memory(const Edge& edge, DType dtype, Device device) {
   if (!may_take_gradient_memory || edge.leaf == nullptr) return {};
   GradientMemory* const memory = edge.leaf->gradient_memory.get();
-  if (memory == nullptr || memory->array.dtype() != dtype) return {};
+  if (memory == nullptr) return {};
+  if (memory->array.dtype() != dtype || memory->array.device() != device) return {};
   if (memory->is_in_flight.exchange(true)) return {};
   const std::shared_ptr<Storage>& storage = memory->array.storage();
   // A copy of the pointer that ends synchronises with the thread that ended the last other one.

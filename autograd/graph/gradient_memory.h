@@ -29,9 +29,9 @@ void lend_gradient_memory(TensorImpl& leaf, const Array& array);
 /// computed in lent memory. Those that autograd::grad() returns belong to its caller.
 extern thread_local constinit bool may_take_gradient_memory;
 
-/// Returns the memory lent to the leaf of `edge`, if it has this dtype and nobody uses it, else an
-/// undefined array.
-Array take_gradient_memory(const Edge& edge, DType dtype);
+/// Returns the memory lent to the leaf of `edge`, if it has this dtype and device and nobody uses
+/// it, else an undefined array.
+Array take_gradient_memory(const Edge& edge, DType dtype, Device device);
 
 /// True if `gradient` is in the memory lent to `leaf`.
 bool is_in_lent_memory(const TensorImpl& leaf, const Tensor& gradient);

@@ -56,8 +56,10 @@ void set_parameter_gradients(const Backward<3>& node, const Tensor& dy, bool bes
   if (node.needs(1) && node.needs(2) && !GradMode::is_enabled()) {
     const Tensor x_rows = as_rows(node.input(0));
     // An observer sees the product, which makes its own memory.
-    const Array memory =
-        op_observer == nullptr ? take_gradient_memory(node.edge(1), dy.dtype()) : Array();
+    Array memory;
+    if (op_observer == nullptr) {
+      memory = take_gradient_memory(node.edge(1), dy.dtype(), dy.device());
+    }
     ParameterGradients d;
     const auto compute = [&] {
       d = parameter_gradients(dy_rows.array(), x_rows.array(), memory);

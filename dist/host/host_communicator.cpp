@@ -43,7 +43,8 @@ HostCommunicator::~HostCommunicator() {
 }
 
 Array HostCommunicator::empty(const Shape& sizes, DType dtype, Device device) {
-  return device.is_cpu() ? transport_->empty(sizes, dtype) : Array::empty(sizes, dtype, device);
+  if (device != Device()) return Array::empty(sizes, dtype, device);
+  return transport_->empty(sizes, dtype);
 }
 
 Work HostCommunicator::all_reduce(const Array& array, ReduceOp op) {

@@ -25,10 +25,10 @@ class GradientMemoryTest : public testing::Test {
     EXPECT_TRUE(equal(gradient, expected));
   }
 
-  const Array lent_ = Array::full({3, 2}, 0, kFloat32);
-  const float* const place_ = lent_.data_as<float>();
   const Tensor x_ = tensor({{1.0, 2.0}, {3.0, 4.0}}, kFloat32);
   const Tensor weight_ = ones({3, 2}, {.requires_grad = true});
+  const Array lent_ = Array::full({3, 2}, 0, kFloat32, weight_.device());
+  const float* const place_ = lent_.data_as<float>();
   const Tensor bias_ = zeros({3}, {.requires_grad = true});
 };
 
@@ -117,10 +117,16 @@ TEST_F(GradientMemoryTest, IsNotForADerivativeOfADerivative) {
   expect_gradient(weight_.grad());
 }
 
-TEST_F(GradientMemoryTest, OfAnotherDtypeIsNotTaken) {
-  detail::lend_gradient_memory(*weight_.impl(), Array::full({3, 2}, 0, kFloat64));
-  loss().backward();
-  expect_gradient(weight_.grad());
+// As after Module::to(), before the lender knows of it.
+TEST_F(GradientMemoryTest, OfAnotherDtypeOrDeviceIsNotTaken) {
+  const Device device = weight_.device(), other = device == Device() ? Device(kCPU, 1) : Device();
+  for (const Array& wrong :
+       {Array::full({3, 2}, 0, kFloat64, device), Array::full({3, 2}, 0, kFloat32, other)}) {
+    weight_.set_grad({});
+    detail::lend_gradient_memory(*weight_.impl(), wrong);
+    loss().backward();
+    expect_gradient(weight_.grad());
+  }
 }
 
 }  // namespace
