@@ -47,7 +47,8 @@ struct AmpStepOptions {
   bool fused = false;       ///< FusedMLP, with its loss, instead of Sequential
   bool four_calls = false;  ///< unscale_, clip_grad_norm_, step, update instead of step_and_update
   bool half_batch = false;  ///< a batch that is fp16 already
-  bool gelu = false;        ///< gelu between the layers of FusedMLP instead of relu
+  bool late_updates = false;  ///< Optimizer::set_late_updates(), from 2^17 elements
+  bool gelu = false;          ///< gelu between the layers of FusedMLP instead of relu
 };
 
 /// A model, its optimizer and scaler, and a batch that stays on the device.
@@ -71,6 +72,7 @@ class AmpStep {
     }
     module_.to(device);
     optimizer_.emplace(module_.parameters(), optim::AdamArguments{.lr = 1e-3});
+    optimizer_->set_late_updates(options.late_updates, 1 << 17);
     x_ = randn({work.batch, work.sizes.front()}).to(device);
     if (options.half_batch) x_ = x_.to(kHalf);
     y_ = randint(work.sizes.back(), {work.batch}).to(device);

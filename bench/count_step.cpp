@@ -17,6 +17,8 @@
 //   bench_count_step S 3 --four-calls            # unscale_, clip_grad_norm_, step, update
 //   bench_count_step S 3 --no-scaler             # clip_grad_norm_, step
 //   bench_count_step S 3 --half-batch            # a batch that is fp16 already
+//   bench_count_step S 3 --graph --two-steps     # a captured graph of two steps
+//   bench_count_step S 3 --graph --two-steps --late-updates   # with Optimizer::set_late_updates()
 int main(int argc, char** argv) {
   using namespace halfgrad;
   const std::string name = argc > 2 ? argv[1] : "";
@@ -35,13 +37,17 @@ int main(int argc, char** argv) {
                          .fused = has("--fused"),
                          .four_calls = has("--four-calls"),
                          .half_batch = has("--half-batch"),
+                         .late_updates = has("--late-updates"),
                          .gelu = has("--gelu")},
                         device);
     std::cout << step.parameters() << " parameters\n";
     if (has("--graph")) {
       step.run();
       Graph graph(device);
-      graph.capture([&step] { step.run(); });
+      graph.capture([&] {
+        step.run();
+        if (has("--two-steps")) step.run();
+      });
       for (int i = 0; i < steps; ++i) graph.replay();
     } else {
       for (int i = 0; i < steps; ++i) step.run();
@@ -50,6 +56,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   std::cerr << "bench_count_step: expected a work, a number of steps and perhaps --fused, --gelu, "
-               "--graph, --four-calls, --no-scaler, --half-batch, --batch N\n";
+               "--graph, --four-calls, --no-scaler, --half-batch, --batch N, --two-steps, "
+               "--late-updates\n";
   return 1;
 }

@@ -11,6 +11,7 @@
 
 #include <halfgrad/core/engines/copy.h>
 #include <halfgrad/core/fail.h>
+#include <halfgrad/core/late_stream.h>
 #include <halfgrad/core/memory/host_reads.h>
 #include <halfgrad/core/running_op.h>
 
@@ -28,7 +29,13 @@ Storage::Storage(Device device, std::size_t bytes)
 
 Storage::Storage(const allocator::Block& block, Device device) : device_(device), block_(block) {}
 
-Storage::~Storage() { allocator::deallocate(block_); }
+Storage::~Storage() {
+  if (late_work_.load(std::memory_order_acquire) != nullptr) {
+    detail::free_after_late_work(*this);
+  } else {
+    allocator::deallocate(block_);
+  }
+}
 
 namespace {
 

@@ -16,6 +16,15 @@
 
 namespace halfgrad {
 
+class Storage;
+
+namespace detail {
+
+struct LateWork;
+void wait_for_late_work(const Storage& storage);  // core/late_stream.h
+
+}  // namespace detail
+
 /// A block of memory on a device, shared by every array that is a view of it.
 class Storage {
  public:
@@ -25,7 +34,13 @@ class Storage {
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
-  std::byte* data() const { return static_cast<std::byte*>(block_.data); }
+  /// Address of the memory. The current stream first waits for work of core/late_stream.h on it.
+  std::byte* data() const {
+    if (late_work_.load(std::memory_order_acquire) != nullptr) [[unlikely]] {
+      detail::wait_for_late_work(*this);
+    }
+    return static_cast<std::byte*>(block_.data);
+  }
   std::size_t bytes() const { return block_.bytes; }
   const allocator::Block& block() const { return block_; }
   Device device() const { return device_; }
@@ -45,8 +60,11 @@ class Storage {
   void expose() { exposed_.store(true, std::memory_order_relaxed); }
 
  private:
+  friend struct detail::LateWork;
+
   Device device_;
   allocator::Block block_;
+  std::atomic<detail::LateWork*> late_work_{nullptr};  // the last that uses the memory
   std::atomic<std::uint32_t> version_{0};
   std::atomic<std::uint32_t> raw_writes_{0};
   std::atomic<bool> exposed_{false};

@@ -9,6 +9,7 @@
 #include <halfgrad/core/deferred.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/graph_replay.h>
+#include <halfgrad/core/late_stream.h>
 #include <halfgrad/core/launches.h>
 
 namespace halfgrad {
@@ -98,6 +99,7 @@ void Graph::capture_begin() {
   }
   detail::settle_deferred();
   if (current == nullptr) prepare_capture();
+  detail::join_late_work(current_stream(device_));  // the graph cannot wait for work outside of it
   if (current == nullptr) allocator::empty_cache(device_);  // may wait, which a capture forbids
   if (!captured_on_) captured_on_.emplace(device_);
   if (!side_) side_.emplace(device_);
@@ -114,6 +116,11 @@ void Graph::capture_end() {
   detail::settle_deferred();
   const Stream stream = capturing_->stream;
   launches_ += detail::launches;
+  try {
+    detail::join_late_work(stream);
+  } catch (const std::runtime_error&) {
+    // The capture is broken, and its end tells why.
+  }
   capturing_.reset();
   try {
     native_ = runtime::end_capture(device_.index(), stream.native());
@@ -159,6 +166,7 @@ void Graph::replay() {
   const detail::ReplayHook tell = detail::replay_hook.load(std::memory_order_relaxed);
   if (tell != nullptr) tell(told, /*is_queued=*/false);
   const Stream stream = current_stream(device_);
+  detail::join_late_work(stream);
   stream.wait_stream(replayed_on_);  // it may still read values that this replay overwrites
   replayed_on_ = stream;
   random_.prepare_replay();

@@ -13,6 +13,7 @@
 #include <halfgrad/core/cuda/kernels/indices.h>
 #include <halfgrad/core/cuda/runtime/runtime.h>
 #include <halfgrad/core/fail.h>
+#include <halfgrad/core/late_stream.h>
 
 namespace halfgrad {
 namespace {
@@ -114,6 +115,11 @@ Event& Event::operator=(Event&& other) noexcept {
 }
 
 void Event::record(const Stream& stream) {
+  detail::join_late_work(stream);
+  record_alone(stream);
+}
+
+void Event::record_alone(const Stream& stream) {
   const Device device = stream.device();
   if (recorded_ && device != device_) {
     detail::fail("record", "expected a stream of {}, got one of {}", device_, device);
@@ -174,10 +180,10 @@ std::int64_t host_waits() { return waits.load(std::memory_order_relaxed); }
 namespace detail {
 namespace {
 
-// Streams of all devices that no OwnStream holds now.
+// Streams of all devices that no OwnStream holds now, of normal and of high priority.
 struct OwnStreams {
   std::mutex mutex;
-  std::vector<Stream> free;
+  std::array<std::vector<Stream>, 2> free;
 };
 
 OwnStreams& own_streams() {
@@ -185,26 +191,28 @@ OwnStreams& own_streams() {
   return *streams;
 }
 
-Stream take_own_stream(Device device) {
+Stream take_own_stream(Device device, bool high_priority) {
   require_device(device, "Stream");
   OwnStreams& streams = own_streams();
   const std::lock_guard lock(streams.mutex);
-  const auto found = std::find_if(streams.free.begin(), streams.free.end(),
-                                  [=](const Stream& s) { return s.device() == device; });
-  if (found == streams.free.end()) return {device, runtime::create_stream(device.index())};
+  std::vector<Stream>& free = streams.free[high_priority];
+  const auto found =
+      std::find_if(free.begin(), free.end(), [=](const Stream& s) { return s.device() == device; });
+  if (found == free.end()) return {device, runtime::create_stream(device.index(), high_priority)};
   const Stream stream = *found;
-  streams.free.erase(found);
+  free.erase(found);
   return stream;
 }
 
 }  // namespace
 
-OwnStream::OwnStream(Device device) : stream_(take_own_stream(device)) {}
+OwnStream::OwnStream(Device device, bool high_priority)
+    : stream_(take_own_stream(device, high_priority)), high_priority_(high_priority) {}
 
 OwnStream::~OwnStream() {
   OwnStreams& streams = own_streams();
   const std::lock_guard lock(streams.mutex);
-  streams.free.push_back(stream_);
+  streams.free[high_priority_].push_back(stream_);
 }
 
 void count_host_wait() noexcept { waits.fetch_add(1, std::memory_order_relaxed); }
@@ -218,6 +226,7 @@ void wait_for(const Stream& stream, const char* op) {
                              "the value after a replay",
                              device);
   }
+  join_late_work(stream);
   count_host_wait();
   runtime::synchronize_stream(device.index(), stream.native());
   throw_reported_index(device);

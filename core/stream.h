@@ -10,6 +10,12 @@ namespace halfgrad {
 
 class Event;
 
+namespace detail {
+
+class LateStream;
+
+}  // namespace detail
+
 /// A queue of work for a device. Work on one stream runs in order; work on different streams may
 /// overlap. Copies of a Stream name the same queue. On the CPU, work is finished when the call
 /// returns, and streams do nothing.
@@ -65,7 +71,8 @@ class Event {
   Event(Event&& other) noexcept;
   Event& operator=(Event&& other) noexcept;
 
-  /// Records all work queued on `stream` so far; a second call replaces the first. Throws
+  /// Records all work queued on `stream` so far, with the late updates that Optimizer::step()
+  /// started from it; a second call replaces the first. Throws
   /// std::invalid_argument if the earlier record was on another device.
   void record(const Stream& stream);
   /// Makes later work on `stream` wait for this event. An event that was never recorded counts as
@@ -80,6 +87,10 @@ class Event {
   double elapsed_time(const Event& end) const;
 
  private:
+  friend class detail::LateStream;
+
+  void record_alone(const Stream& stream);  // without late work
+
   bool timing_;
   bool recorded_ = false;
   Device device_;
@@ -102,7 +113,8 @@ namespace detail {
 /// A stream reserved for one owner until this object is destroyed.
 class OwnStream {
  public:
-  explicit OwnStream(Device device);
+  /// Kernels of a high-priority stream start first when multiprocessors become free.
+  explicit OwnStream(Device device, bool high_priority = false);
   ~OwnStream();
   OwnStream(const OwnStream&) = delete;
   OwnStream& operator=(const OwnStream&) = delete;
@@ -111,6 +123,7 @@ class OwnStream {
 
  private:
   Stream stream_;
+  bool high_priority_;
 };
 
 /// Blocks the host until `stream` is done, for `op`, and counts the wait. Throws std::runtime_error

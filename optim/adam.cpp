@@ -181,6 +181,7 @@ void Adam::update(const ParamGroup& group, const detail::GroupOptions* options,
   const Array corrections = control.corrections != nullptr
                                 ? *control.corrections
                                 : count_and_correct(steps, options, control);
+  if (control.late != nullptr) control.late->add_constant(corrections);
 
   AdamUpdate update{options, decay_ == Decay::decoupled, corrections.data_as<double>(),
                     corrections.data_as<double>() + 1};

@@ -48,9 +48,9 @@ std::vector<Device> devices_of(const std::vector<Tensor>& params) {
   return devices;
 }
 
-const GroupOptions* DeviceOptions::data(Device device) const {
+const Array& DeviceOptions::array(Device device) const {
   for (const Copy& copy : copies_) {
-    if (copy.array.device() == device) return copy.array.data_as<const GroupOptions>();
+    if (copy.array.device() == device) return copy.array;
   }
   fail<std::logic_error>("step", "expected a step as usual before a graph captures one, got none");
 }

@@ -33,7 +33,11 @@ class DeviceOptions {
   void send(const optim::ParamGroup& group);
 
   /// Throws std::logic_error before the first send(), as when a graph is captured before any step.
-  const GroupOptions* data(Device device) const;
+  const GroupOptions* data(Device device) const {
+    return array(device).data_as<const GroupOptions>();
+  }
+  /// The array that data() points to.
+  const Array& array(Device device) const;
 
  private:
   struct Copy {

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/autograd/graph/grad_scale.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/graph.h>
 #include <halfgrad/optim/count_step.h>
+#include <halfgrad/optim/late_updates.h>
 #include <halfgrad/optim/local_control.h>
 #include <halfgrad/optim/norm_pass.h>
 #include <halfgrad/optim/shared_gradients.h>
@@ -116,7 +119,12 @@ void Optimizer::keep_skipped_steps_on(Device device) {
 }
 
 void Optimizer::update_groups(const StepControl& control) {
-  refuse_integers(name_, parameters());
+  const std::vector<Tensor> params = parameters();
+  refuse_integers(name_, params);
+  for (const Device device :
+       late_ != nullptr ? detail::devices_of(params) : std::vector<Device>()) {
+    detail::join_late_work(current_stream(device));  // updates of the step before
+  }
   ++steps_;
   if (control.found_inf != nullptr && !control.counted_on) {
     keep_skipped_steps_on(control.found_inf->device());
@@ -136,16 +144,32 @@ void Optimizer::update_group(const ParamGroup& group, const detail::DeviceOption
   const std::vector<Device> devices = detail::devices_of(group.params);
   for (const Device device : devices) {
     if (control.counted_on) {
-      if (device == *control.counted_on) update(group, options.data(device), control);
+      if (device != *control.counted_on) continue;
+      update(group, options.data(device), with_late(options, device, control));
       continue;
     }
     const detail::LocalControl there(device, control);
+    const StepControl local = with_late(options, device, there.control());
     if (devices.size() == 1) {
-      update(group, options.data(device), there.control());
+      update(group, options.data(device), local);
     } else {
-      update(part_on(device, group), options.data(device), there.control());
+      update(part_on(device, group), options.data(device), local);
     }
   }
+}
+
+// A kernel has already counted such a step, and nobody overwrites the arrays of its control.
+StepControl Optimizer::with_late(const detail::DeviceOptions& options, Device device,
+                                 StepControl control) const {
+  control.late = late_.get();
+  if (late_ == nullptr) return control;
+  std::vector<Array> arrays, others{options.array(device)};
+  for (const Array* const array :
+       {control.inv_scale, control.found_inf, control.clip, control.factors}) {
+    if (array != nullptr) (control.counted_on ? arrays : others).push_back(*array);
+  }
+  late_->begin(std::move(arrays), std::move(others));
+  return control;
 }
 
 void Optimizer::send_options() {

@@ -11,6 +11,7 @@
 #include <halfgrad/core/engines/multi_tensor.h>
 #include <halfgrad/core/math/math.h>
 #include <halfgrad/core/numbers/overflow_limit.h>
+#include <halfgrad/optim/late_updates.h>
 #include <halfgrad/optim/optimizer.h>
 
 /// The part that all optimizers share: it runs a formula f(parameter, gradient, state...) over all
@@ -130,19 +131,37 @@ inline const float* skip_flag(const optim::StepControl& control) {
   return float_in(control.found_inf);
 }
 
-/// Runs the updates. Unscales and clips the gradients in place, as the control says.
+/// The states of the parameters of a list of updates, in the same order.
+using States = std::vector<const optim::ParamState*>;
+
+/// Runs the updates, unless found_inf. With control.late they may run on its stream.
 template <class Update, std::size_t N>
-void update_parameters(const std::vector<TensorUpdate<Update, N>>& updates,
+void run_updates(const std::vector<TensorUpdate<Update, N>>& updates, const States& states,
+                 const optim::StepControl& control) {
+  if (control.late == nullptr) return multi_tensor(updates, skip_flag(control));
+  std::vector<LateUpdates::Item> items;
+  for (std::size_t i = 0; i < updates.size(); ++i) {
+    items.push_back({updates[i].operands, states[i]});
+  }
+  control.late->run(items, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    multi_tensor(std::vector(updates.begin() + begin, updates.begin() + end), skip_flag(control));
+  });
+}
+
+/// Runs the updates. Unscales and clips the gradients in place, as the control says. `states` may
+/// be empty without control.late.
+template <class Update, std::size_t N>
+void update_parameters(const std::vector<TensorUpdate<Update, N>>& updates, const States& states,
                        const optim::StepControl& control) {
   if (control.inv_scale == nullptr) {
-    multi_tensor(updates, skip_flag(control));
+    run_updates(updates, states, control);
   } else {
     std::vector<TensorUpdate<Scaled<Update>, N>> scaled;
     scaled.reserve(updates.size());
     for (const auto& [update, operands] : updates) {
       scaled.push_back({{update, float_in(control.inv_scale), float_in(control.clip)}, operands});
     }
-    multi_tensor(scaled, skip_flag(control));
+    run_updates(scaled, states, control);
     for (const auto& tensor : updates) tensor.operands[kGradient]->storage()->bump_version();
   }
   for (const auto& tensor : updates) tensor.operands[kParameter]->storage()->bump_version();
@@ -182,28 +201,32 @@ class ParameterUpdates {
     const float* const clip = factors != nullptr ? inv_scale + 1 : nullptr;
     // In the pass of 16-bit gradients, a float32 one has no shadow: the weight is stored twice.
     const Array* const shadow = is_reduced ? shadow_to_write(param, elements->dtype()) : weight;
+    if (control_.late != nullptr && factors != nullptr) control_.late->add_constant(*factors);
     const auto master = state.find(kMaster);
     std::apply(
         [&](const auto*... moment) {
           if (stays_narrow) {
             narrow_.push_back({{{update}, inv_scale, clip}, {weight, gradient, shadow, moment...}});
             narrow_params_.push_back(param);
+            narrow_states_.push_back(&state);
             if (is_reduced) shadowed_.push_back(param);
           } else if (master == state.end()) {
             plain_.push_back({update, {weight, gradient, moment...}});
+            plain_states_.push_back(&state);
           } else {
             auto* const overflows = state.at(kOverflows).data_as<std::int64_t>();
             mastered_.push_back({{update, overflow_limit(param.dtype()), overflows},
                                  {weight, gradient, &master->second, moment...}});
+            mastered_states_.push_back(&state);
           }
         },
         moments);
   }
 
   void run() const {
-    update_parameters(plain_, control_);
-    update_parameters(mastered_, control_);
-    multi_tensor(narrow_, skip_flag(control_));
+    update_parameters(plain_, plain_states_, control_);
+    update_parameters(mastered_, mastered_states_, control_);
+    run_updates(narrow_, narrow_states_, control_);
     for (const Tensor& param : narrow_params_) param.array().storage()->bump_version();
     for (const Tensor& param : shadowed_) shadow_was_written(param);
     if (control_.clip == nullptr) return;
@@ -216,6 +239,7 @@ class ParameterUpdates {
   std::vector<Tensor> narrow_params_, shadowed_;
   std::vector<TensorUpdate<Update, kMoments + 2>> plain_;
   std::vector<TensorUpdate<ForMaster<Update>, kMoments + 3>> mastered_;
+  States narrow_states_, plain_states_, mastered_states_;
 };
 
 }  // namespace halfgrad::detail

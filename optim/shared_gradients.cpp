@@ -39,7 +39,7 @@ optim::StepControl unscale_shared_gradients(const std::vector<Tensor>& params,
     for (const auto& update : updates) {
       if (update.operands[0]->device() == device) there.push_back(update);
     }
-    update_parameters(there, LocalControl(device, control).control());
+    update_parameters(there, {}, LocalControl(device, control).control());
   }
   return {.found_inf = control.found_inf};
 }

@@ -37,7 +37,7 @@ class StateUpdates {
   }
 
   void run() const {
-    update_parameters(plain_, control_);
+    update_parameters(plain_, {}, control_);
     multi_tensor(narrow_, skip_flag(control_));
     if (control_.clip == nullptr) return;
     for (const Tensor& param : narrow_params_) set_factors(param.grad(), *control_.factors);

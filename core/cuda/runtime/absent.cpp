@@ -36,7 +36,7 @@ void set_device(int) { absent(); }
 cuda::DeviceProperties device_properties(int) { absent(); }
 void synchronize_device(int) { absent(); }
 
-void* create_stream(int) { absent(); }
+void* create_stream(int, bool) { absent(); }
 void synchronize_stream(int, void*) { absent(); }
 
 void* create_event(int, bool) { absent(); }

@@ -104,10 +104,15 @@ void synchronize_device(int device) {
   check(cudaDeviceSynchronize(), "synchronize", "cudaDeviceSynchronize");
 }
 
-void* create_stream(int device) {
+void* create_stream(int device, bool high_priority) {
   const DeviceGuard guard(Device(kCUDA, device));
+  int lowest = 0, highest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "Stream",
+        "cudaDeviceGetStreamPriorityRange");
   cudaStream_t stream = nullptr;
-  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "Stream", "cudaStreamCreate");
+  check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking,
+                                     high_priority ? highest : lowest),
+        "Stream", "cudaStreamCreateWithPriority");
   return stream;
 }
 

@@ -19,7 +19,7 @@ cuda::DeviceProperties device_properties(int device);
 void synchronize_device(int device);
 
 /// Creates a stream that does not wait for the default one, nullptr. It is never destroyed.
-void* create_stream(int device);
+void* create_stream(int device, bool high_priority = false);
 void synchronize_stream(int device, void* stream);
 
 void* create_event(int device, bool timing);

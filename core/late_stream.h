@@ -1,0 +1,47 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include <halfgrad/core/array.h>
+#include <halfgrad/core/stream.h>
+
+/// Work on a second stream, for which memory waits at its next use.
+///
+/// The memory that late work reads or writes is marked in its Storage. Storage::data(), through
+/// which every access goes, makes the current stream wait for the last work that uses the memory.
+/// Memory that is freed meanwhile is reused only after that.
+///
+/// Late work belongs to its home, the stream that was current when it was queued. An Event of the
+/// home, a wait of the host for it, and a Graph that it captures or replays include the work.
+namespace halfgrad::detail {
+
+class LateStream {
+ public:
+  /// Kernels of this stream start first when multiprocessors become free.
+  explicit LateStream(Device device) : stream_(device, /*high_priority=*/true) {}
+
+  Device device() const { return stream_.get().device(); }
+
+  /// Calls `queue` with this stream current, behind all work of the current stream. `used` is the
+  /// memory that the work reads or writes. It may read `constant` too, which nobody overwrites.
+  void run(std::span<Storage* const> used, std::span<const Array> constant,
+           const std::function<void()>& queue) const;
+
+ private:
+  OwnStream stream_;
+};
+
+/// Makes `home` wait for all late work that belongs to it.
+void join_late_work(const Stream& home);
+
+/// True while late work that uses the memory belongs to a home that has not waited for it.
+bool has_late_work(const Storage& storage);
+
+/// For Storage: makes the current stream wait for the late work that uses the memory.
+void wait_for_late_work(const Storage& storage);
+/// For Storage: frees the memory after the late work that uses it.
+void free_after_late_work(Storage& storage) noexcept;
+
+}  // namespace halfgrad::detail
