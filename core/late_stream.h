@@ -39,8 +39,6 @@ void join_late_work(const Stream& home);
 /// True while late work that uses the memory belongs to a home that has not waited for it.
 bool has_late_work(const Storage& storage);
 
-/// For Storage: makes the current stream wait for the late work that uses the memory.
-void wait_for_late_work(const Storage& storage);
 /// For Storage: frees the memory after the late work that uses it.
 void free_after_late_work(Storage& storage) noexcept;
 
