@@ -147,16 +147,16 @@ void check_order(Communicator& communicator) {
 
 void check_pieces(Communicator& communicator) {
   const int ranks = communicator.size(), rank = communicator.rank();
-  constexpr std::int64_t kCount = (65 << 20) / 4 + 3;
+  constexpr std::int64_t kCount = (65 << 20) / 8 + 3;
   const double sum = ranks * (ranks + 1) / 2;
   const auto count_others = [](const Array& array, double expected) {
-    const auto* const begin = array.data_as<float>();
-    const auto same = std::count(begin, begin + array.numel(), static_cast<float>(expected));
+    const auto* const begin = array.data_as<double>();
+    const auto same = std::count(begin, begin + array.numel(), expected);
     return array.numel() - same;
   };
-  const Array array = communicator.empty({kCount}, kFloat32);
-  const Array input = communicator.empty({kCount * ranks}, kFloat32);
-  const Array output = Array::empty({kCount}, kFloat32);
+  const Array array = communicator.empty({kCount}, kFloat64);
+  const Array input = communicator.empty({kCount * ranks}, kFloat64);
+  const Array output = Array::empty({kCount}, kFloat64);
   array.fill_(rank + 1);
   input.fill_(rank + 1);
   const Work first = communicator.all_reduce(array);
