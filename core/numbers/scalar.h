@@ -90,6 +90,7 @@ class ItemScalar : public Scalar {
 #if defined(HALFGRAD_COMPAT)
 using Item = ItemScalar;
 #else
+#define HALFGRAD_HAS_PLAIN_NAMES
 using Item = double;
 #endif
 
