@@ -11,7 +11,7 @@
 
 #include <halfgrad/core/engines/copy.h>
 #include <halfgrad/core/fail.h>
-#include <halfgrad/core/late_stream.h>
+#include <halfgrad/core/late_work.h>
 #include <halfgrad/core/memory/host_reads.h>
 #include <halfgrad/core/running_op.h>
 

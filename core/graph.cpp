@@ -9,7 +9,7 @@
 #include <halfgrad/core/deferred.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/graph_replay.h>
-#include <halfgrad/core/late_stream.h>
+#include <halfgrad/core/late_work.h>
 #include <halfgrad/core/launches.h>
 
 namespace halfgrad {

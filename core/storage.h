@@ -14,7 +14,7 @@ class Storage;
 namespace detail {
 
 struct LateWork;
-void wait_for_late_work(const Storage& storage);  // core/late_stream.h
+void wait_for_late_work(const Storage& storage);  // core/late_work.h
 
 }  // namespace detail
 
@@ -27,7 +27,7 @@ class Storage {
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
-  /// Address of the memory. The current stream first waits for work of core/late_stream.h on it.
+  /// Address of the memory. The current stream first waits for work of core/late_work.h on it.
   std::byte* data() const {
     if (late_work_.load(std::memory_order_acquire) != nullptr) [[unlikely]] {
       detail::wait_for_late_work(*this);

@@ -13,7 +13,7 @@
 #include <halfgrad/core/cuda/kernels/indices.h>
 #include <halfgrad/core/cuda/runtime/runtime.h>
 #include <halfgrad/core/fail.h>
-#include <halfgrad/core/late_stream.h>
+#include <halfgrad/core/late_work.h>
 
 namespace halfgrad {
 namespace {

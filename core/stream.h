@@ -12,7 +12,7 @@ class Event;
 
 namespace detail {
 
-class LateStream;
+struct LateWork;
 
 }  // namespace detail
 
@@ -87,7 +87,7 @@ class Event {
   double elapsed_time(const Event& end) const;
 
  private:
-  friend class detail::LateStream;
+  friend struct detail::LateWork;
 
   void record_alone(const Stream& stream);  // without late work
 

@@ -1,6 +1,5 @@
 #include <halfgrad/optim/late_updates.h>
 
-#include <algorithm>
 #include <utility>
 
 #include <halfgrad/core/cuda/runtime/runtime.h>
@@ -63,16 +62,14 @@ void LateUpdates::run_part(std::span<const Item> items, const std::function<void
   if (device.is_cpu() || is_exposed || elements < min_elements_ || is_captured_elsewhere(device)) {
     return queue();
   }
-  std::sort(used.begin(), used.end());
-  used.erase(std::unique(used.begin(), used.end()), used.end());
-  stream_of(device).run(used, constant_, queue);
+  run_late(stream_of(device), std::move(used), constant_, queue);
 }
 
-const LateStream& LateUpdates::stream_of(Device device) {
+const Stream& LateUpdates::stream_of(Device device) {
   for (const auto& stream : streams_) {
-    if (stream->device() == device) return *stream;
+    if (stream->get().device() == device) return stream->get();
   }
-  return *streams_.emplace_back(std::make_unique<LateStream>(device));
+  return streams_.emplace_back(std::make_unique<OwnStream>(device, /*high_priority=*/true))->get();
 }
 
 }  // namespace detail

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include <halfgrad/core/late_stream.h>
+#include <halfgrad/core/late_work.h>
 #include <halfgrad/optim/optimizer.h>
 
 namespace halfgrad::detail {
@@ -39,10 +39,10 @@ class LateUpdates {
 
  private:
   void run_part(std::span<const Item> items, const std::function<void()>& queue);
-  const LateStream& stream_of(Device device);
+  const Stream& stream_of(Device device);
 
   std::int64_t min_elements_;
-  std::vector<std::unique_ptr<LateStream>> streams_;  // one for each device
+  std::vector<std::unique_ptr<OwnStream>> streams_;  // one for each device
   std::vector<Array> constant_, others_;
 };
 

@@ -1,15 +1,34 @@
 #include <halfgrad/autograd/ops/shared/class_total_loss.h>
 
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/cuda/kernels/class_total.h>
+#include <halfgrad/core/graph.h>
+#include <halfgrad/core/late_work.h>
 
 namespace halfgrad::detail {
 namespace {
 
+// The stream for a forward kernel that backward does not wait for: the side stream of a captured
+// graph. Null for larger operands, and where somebody may write to them unnoticed.
+const Stream* stream_beside_backward(const Array& x, const Array& target) {
+  const Stream* const side = Graph::side_stream();
+  const bool is_beside = side != nullptr && side->device() == x.device() &&
+                         class_gradient_from_operands_takes(x) && !x.storage()->is_exposed() &&
+                         !target.storage()->is_exposed();
+  return is_beside ? side : nullptr;
+}
+
 // y = sum_r (lse_r - x_rt) [/ count],  lse_r = log(sum_j exp(x_rj)),  count the rows that are kept
 // dx = dy [/ count] (softmax(x) - [j = t])
+//
+// Nothing but the user reads y. So in a captured graph the forward kernel runs beside the backward
+// pass, which computes lse and count anew.
 struct ClassTotalLoss {
   static constexpr auto name = "cross_entropy";
   static constexpr auto precision = Precision::wide_range;
@@ -21,6 +40,7 @@ struct ClassTotalLoss {
   DType result;
   ComposedGradient composed;
   ClassTotal total = {};
+  std::optional<ClassOperands> operands = {};  // if the forward kernel is late work
 
   Array forward(const Array& x) {
     const auto empty = [&](const Shape& sizes, DType dtype) {
@@ -32,8 +52,19 @@ struct ClassTotalLoss {
              .lse = empty(rows, DType::f32),
              .classes = empty(rows, DType::i32),
              .count = empty({}, DType::f32)};
-    class_total_on_cuda(x, target, ignore_index, mean, total);
-    target = {};
+    const auto queue = [&] { class_total_on_cuda(x, target, ignore_index, mean, total); };
+    if (const Stream* const side = stream_beside_backward(x, target)) {
+      operands.emplace(x, target, ignore_index);
+      std::vector<Storage*> used;
+      for (const Array& each :
+           {x, target, total.loss, total.kept, total.lse, total.classes, total.count}) {
+        if (each.defined()) used.push_back(each.storage().get());
+      }
+      run_late(*side, std::move(used), {}, queue);
+    } else {
+      queue();
+      target = {};
+    }
     return std::exchange(total.loss, {});
   }
 
@@ -45,12 +76,19 @@ struct ClassTotalLoss {
     }
     const Array& x = b.input_array(0);
     Array dx = Array::empty(x.sizes(), x.dtype(), x.device());
-    class_total_gradient_on_cuda(b.grad().array(), x, mean, total, dx);
+    if (operands) {
+      class_gradient_from_operands_on_cuda(b.grad().array(), x, mean, *operands, dx);
+    } else {
+      class_total_gradient_on_cuda(b.grad().array(), x, mean, total, dx);
+    }
     b.set(0, Tensor(std::move(dx)));
   }
 
   Array kept_output() const { return total.kept; }
-  void release_saved() { total = {}; }
+  void release_saved() {
+    total = {};
+    target = {};
+  }
 
  private:
   Array one_hot_rows(std::int64_t classes) const {

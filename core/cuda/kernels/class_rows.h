@@ -20,6 +20,8 @@ inline constexpr int kMostClassThreads = 512;  ///< in a block
 /// logsumexp as max + log_sum. They are not added: x - logsumexp(x) cancels for large logits.
 struct LogSumExp {
   float max, log_sum;
+
+  __device__ float value() const { return max + log_sum; }
 };
 
 /// Returns the larger one, NaN if either is NaN.
@@ -117,8 +119,9 @@ __device__ LogSumExp log_sum_exp_of_few(const float* x, int n) {
 
 /// Contiguous rows of logits, aligned to 16 bytes.
 struct LogitRows {
-  explicit LogitRows(const Array& x)
-      : data(x.data()), dtype(x.dtype()), rows(x.size(0)), columns(x.size(1)) {}
+  explicit LogitRows(const Array& x) : LogitRows(x, x.data()) {}
+  LogitRows(const Array& x, std::byte* address)
+      : data(address), dtype(x.dtype()), rows(x.size(0)), columns(x.size(1)) {}
 
   HG_HD bool in_packs() const { return columns % kPerThread == 0; }
   bool by_block() const { return rows_by_block(columns); }

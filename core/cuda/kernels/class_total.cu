@@ -22,27 +22,40 @@ namespace {
 // The operands of both kernels.
 struct ClassRowsCall {
   LogitRows x;
-  const std::int64_t* target;  // forward
-  std::int64_t ignore_index;
-  IndexCheck check;
-  float* losses;  // forward: [rows]
-  float* lse;
-  std::int32_t* classes;
-  float* count;
-  bool mean;
+  const std::int64_t* target = nullptr;
+  std::int64_t ignore_index = 0;
+  IndexCheck check = {};
+  float* losses = nullptr;  // forward: [rows]
+  float* lse = nullptr;
+  std::int32_t* classes = nullptr;
+  float* count = nullptr;
+  bool mean = true;
 
+  // The class of a row, or -1 if it is ignored.
+  __device__ std::int64_t class_of(std::int64_t index) const {
+    return index == ignore_index ? -1 : check(index);
+  }
   // Stores the target of a row, or -1 if it is ignored, and returns it.
   __device__ std::int64_t take_class(std::int64_t row) const {
     return take_class(row, target[row]);
   }
   __device__ std::int64_t take_class(std::int64_t row, std::int64_t index) const {
-    const std::int64_t taken = index == ignore_index ? -1 : check(index);
+    const std::int64_t taken = class_of(index);
     classes[row] = static_cast<std::int32_t>(taken);
     return taken;
   }
   __device__ void put(std::int64_t row, LogSumExp of_row, float at_target, bool ignored) const {
-    lse[row] = of_row.max + of_row.log_sum;
+    lse[row] = of_row.value();
     losses[row] = ignored ? 0 : (of_row.max - at_target) + of_row.log_sum;
+  }
+  // The number of rows that are not ignored. All threads of a block call it.
+  __device__ float count_rows() const {
+    std::int64_t counted = 0;
+    for (std::int64_t i = threadIdx.x; i < x.rows; i += blockDim.x) {
+      counted += target[i] != ignore_index;
+    }
+    const auto add = [](std::int64_t a, std::int64_t b) { return a + b; };
+    return static_cast<float>(Group(true).combine(counted, add));
   }
 };
 
@@ -86,26 +99,33 @@ struct RootGradient {
   DType dtype;
 
   // dloss, or dloss / count for a mean
-  __device__ float factor(const ClassRowsCall& op) const {
+  template <class Count>
+  __device__ float factor(bool mean, const Count& count) const {
     const auto dloss = load<float>(data, dtype, 0);
-    return op.mean ? dloss / *op.count : dloss;
+    return mean ? dloss / count() : dloss;
   }
 };
 
+// Backward, a thread a row. With kMost = 0 it reads lse, classes and count. Otherwise it computes
+// them anew, for at most kMost classes.
+template <int kMost>
 __global__ void __launch_bounds__(kRowThreads)
     few_class_gradients(const ClassRowsCall op, const RootGradient root, std::byte* dx) {
+  constexpr bool kAnew = kMost > 0;
   extern __shared__ float staged[];
   const StagedRows rows(op.x, staged);
   const std::int64_t row = rows.first + threadIdx.x;
-  ClassGradient gradient{root.factor(op), 0, -1};
+  const auto count = [&] { return kAnew ? op.count_rows() : *op.count; };
+  ClassGradient gradient{root.factor(op.mean, count), 0, -1};
   if (row < op.x.rows) {  // before the barrier
-    gradient.lse = op.lse[row];
-    gradient.target = op.classes[row];
+    gradient.target = kAnew ? op.class_of(op.target[row]) : op.classes[row];
+    if (!kAnew) gradient.lse = op.lse[row];
   }
   rows.load(op.x);
   __syncthreads();
   if (row < op.x.rows) {
     float* const x = rows.row(threadIdx.x);
+    if constexpr (kAnew) gradient.lse = log_sum_exp_of_few<kMost>(x, rows.columns).value();
 #pragma unroll 4
     for (int i = 0; i < op.x.columns; ++i) x[i] = gradient(x[i], i);
   }
@@ -119,7 +139,8 @@ __global__ void __launch_bounds__(kMostClassThreads)
   const Group group(by_block);
   const std::int64_t row = by_block ? blockIdx.x : row_of(group);
   if (row >= op.x.rows) return;
-  const ClassGradient gradient{root.factor(op), op.lse[row], op.classes[row]};
+  const float factor = root.factor(op.mean, [&] { return *op.count; });
+  const ClassGradient gradient{factor, op.lse[row], op.classes[row]};
   op.x.each(group, row, [&](std::int64_t offset, std::int64_t column, auto& x) {
 #pragma unroll
     for (int i = 0; i < std::extent_v<std::remove_reference_t<decltype(x)>>; ++i) {
@@ -147,14 +168,14 @@ struct Grid {
 
 ClassRowsCall call_of(const Array& x, bool mean, const ClassTotal& total) {
   return {.x = LogitRows(x),
-          .target = nullptr,
-          .ignore_index = 0,
-          .check = {},
-          .losses = nullptr,
           .lse = total.lse.data_as<float>(),
           .classes = total.classes.data_as<std::int32_t>(),
           .count = total.count.data_as<float>(),
           .mean = mean};
+}
+
+IndexCheck check_of(const Array& x) {
+  return {"cross_entropy", x.size(1), index_report_of(x.device())};
 }
 
 }  // namespace
@@ -168,14 +189,13 @@ bool class_total_takes(const Array& x, const Array& target) {
 
 void class_total_on_cuda(const Array& x, const Array& target, std::int64_t ignore_index, bool mean,
                          const ClassTotal& out) {
-  constexpr auto kName = "cross_entropy";
-  const Launch launch(x, kName);
+  const Launch launch(x, "cross_entropy");
   const Array losses = Array::empty({x.size(0)}, DType::f32, x.device());
   const Array parts = LossSum::parts_for(losses);
   ClassRowsCall op = call_of(x, mean, out);
   op.target = target.data_as<std::int64_t>();
   op.ignore_index = ignore_index;
-  op.check = {kName, x.size(1), index_report_of(x.device())};
+  op.check = check_of(x);
   op.losses = losses.data_as<float>();
   const Grid grid(op.x);
   LossSum sum(losses, parts, mean, out.loss, out.kept, grid.rows_in_block);
@@ -198,12 +218,34 @@ void class_total_gradient_on_cuda(const Array& dloss, const Array& x, bool mean,
   const Grid grid(op.x);
   const RootGradient root{dloss.data(), dloss.dtype()};
   if (grid.few) {
-    few_class_gradients<<<grid.blocks, grid.threads, grid.shared, launch.stream()>>>(op, root,
-                                                                                     dx.data());
+    few_class_gradients<0>
+        <<<grid.blocks, grid.threads, grid.shared, launch.stream()>>>(op, root, dx.data());
   } else {
     many_class_gradients<<<grid.blocks, grid.threads, 0, launch.stream()>>>(op, root, dx.data(),
                                                                             grid.by_block);
   }
+  launch.check();
+}
+
+ClassOperands::ClassOperands(const Array& x, const Array& target, std::int64_t ignore)
+    : logits(x.data()), targets(target.data_as<std::int64_t>()), ignore_index(ignore) {}
+
+bool class_gradient_from_operands_takes(const Array& x) {
+  return x.size(1) <= kFewClasses && x.size(0) <= kRowsInPart;
+}
+
+void class_gradient_from_operands_on_cuda(const Array& dloss, const Array& x, bool mean,
+                                          const ClassOperands& operands, const Array& dx) {
+  const Launch launch(x, "cross_entropy");
+  const ClassRowsCall op{.x = LogitRows(x, operands.logits),
+                         .target = operands.targets,
+                         .ignore_index = operands.ignore_index,
+                         .check = check_of(x),
+                         .mean = mean};
+  const Grid grid(op.x);
+  const RootGradient root{dloss.data(), dloss.dtype()};
+  const auto kernel = x.size(1) <= 16 ? few_class_gradients<16> : few_class_gradients<kFewClasses>;
+  kernel<<<grid.blocks, grid.threads, grid.shared, launch.stream()>>>(op, root, dx.data());
   launch.check();
 }
 

@@ -36,4 +36,21 @@ void class_total_on_cuda(const Array& x, const Array& target, std::int64_t ignor
 void class_total_gradient_on_cuda(const Array& dloss, const Array& x, bool mean,
                                   const ClassTotal& total, const Array& dx);
 
+/// The operands of class_total_on_cuda by their addresses, for a gradient that does not wait for
+/// it: Array::data() would, once it is late work (core/late_work.h).
+struct ClassOperands {
+  ClassOperands(const Array& x, const Array& target, std::int64_t ignore);
+
+  std::byte* logits;
+  const std::int64_t* targets;
+  std::int64_t ignore_index;
+};
+
+/// True for at most 32 classes and 4096 rows, whose lse and count cost little.
+bool class_gradient_from_operands_takes(const Array& x);
+
+/// As class_total_gradient_on_cuda, with the same bits, but reads no results of the forward kernel.
+void class_gradient_from_operands_on_cuda(const Array& dloss, const Array& x, bool mean,
+                                          const ClassOperands& operands, const Array& dx);
+
 }  // namespace halfgrad::detail

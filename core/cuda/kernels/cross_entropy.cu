@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kRowThreads)
   const LogSumExp lse = online.total(group);
   if (group.rank() != 0) return;
   const Target target = op.targets[row];
-  op.lse[row] = lse.max + lse.log_sum;
+  op.lse[row] = lse.value();
   float loss = 0;
   if (!target.ignored()) {
     const std::int64_t at = first + static_cast<std::int64_t>(target.index);

@@ -107,7 +107,7 @@ __device__ RowOfLoss loss_of_rows(const MlpLossOperands& loss, float* losses, co
   if (losses != nullptr) {
     losses[first + lane] = (own.max - x.at(lane, target)) + own.log_sum;
   }
-  return {own.max + own.log_sum, static_cast<int>(target)};
+  return {own.value(), static_cast<int>(target)};
 }
 
 /// Replaces a warp's logits by their gradient, rounded as the logits are.

@@ -104,6 +104,12 @@ void class_total_gradient_on_cuda(const Array&, const Array&, bool, const ClassT
   absent();
 }
 bool class_loss_on_cuda(const Array&, const Array&, const Array&, const Array&) { absent(); }
+ClassOperands::ClassOperands(const Array&, const Array&, std::int64_t) { absent(); }
+bool class_gradient_from_operands_takes(const Array&) { absent(); }
+void class_gradient_from_operands_on_cuda(const Array&, const Array&, bool, const ClassOperands&,
+                                          const Array&) {
+  absent();
+}
 bool class_gradient_on_cuda(const Array&, const Array&, const Array&, const Array&, const Array&) {
   absent();
 }

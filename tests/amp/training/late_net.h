@@ -14,7 +14,7 @@
 #include <halfgrad/amp/master_weights.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/core/late_stream.h>
+#include <halfgrad/core/late_work.h>
 #include <halfgrad/nn/nn.h>
 #include <halfgrad/optim/clip_grad.h>
 #include <halfgrad/optim/optim.h>

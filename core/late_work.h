@@ -17,21 +17,10 @@
 /// home, a wait of the host for it, and a Graph that it captures or replays include the work.
 namespace halfgrad::detail {
 
-class LateStream {
- public:
-  /// Kernels of this stream start first when multiprocessors become free.
-  explicit LateStream(Device device) : stream_(device, /*high_priority=*/true) {}
-
-  Device device() const { return stream_.get().device(); }
-
-  /// Calls `queue` with this stream current, behind all work of the current stream. `used` is the
-  /// memory that the work reads or writes. It may read `constant` too, which nobody overwrites.
-  void run(std::span<Storage* const> used, std::span<const Array> constant,
-           const std::function<void()>& queue) const;
-
- private:
-  OwnStream stream_;
-};
+/// Calls `queue` with `stream` current, behind all work of the current stream. `used` is the memory
+/// that the work reads or writes. It may read `constant` too, which nobody overwrites.
+void run_late(const Stream& stream, std::vector<Storage*> used, std::span<const Array> constant,
+              const std::function<void()>& queue);
 
 /// Makes `home` wait for all late work that belongs to it.
 void join_late_work(const Stream& home);

@@ -1,4 +1,4 @@
-#include <halfgrad/core/late_stream.h>
+#include <halfgrad/core/late_work.h>
 
 #include <algorithm>
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace halfgrad::detail {
 
-// One call of LateStream::run() for which the home has not waited.
+// One call of run_late() for which the home has not waited.
 struct LateWork {
   const Stream home, stream;
   std::vector<Storage*> used;
@@ -24,6 +24,14 @@ struct LateWork {
   ~LateWork() {
     for (const allocator::Block& block : freed) allocator::deallocate(block);
   }
+
+  // Makes the stream wait for the home.
+  void begin() const {
+    Event reached;
+    reached.record_alone(home);
+    reached.wait(stream);
+  }
+  void end() { done.record_alone(stream); }
 
   // True if the home has waited for this work once it has waited for `other`: streams run in order.
   bool ends_with(const LateWork& other) const {
@@ -77,15 +85,15 @@ Works take(Registry& known, const Predicate& is_done) {
 
 }  // namespace
 
-void LateStream::run(std::span<Storage* const> used, std::span<const Array> constant,
-                     const std::function<void()>& queue) const {
-  const Stream& stream = stream_.get();
-  const Stream home = current_stream(stream.device());
-  std::unique_ptr<LateWork> work(
-      new LateWork{home, stream, {used.begin(), used.end()}, {constant.begin(), constant.end()}});
-  Event reached;
-  reached.record_alone(home);
-  reached.wait(stream);
+void run_late(const Stream& stream, std::vector<Storage*> used, std::span<const Array> constant,
+              const std::function<void()>& queue) {
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  std::unique_ptr<LateWork> work(new LateWork{current_stream(stream.device()),
+                                              stream,
+                                              std::move(used),
+                                              {constant.begin(), constant.end()}});
+  work->begin();
   std::exception_ptr error;  // part of the work may be queued
   try {
     const StreamScope scope(stream);
@@ -93,7 +101,7 @@ void LateStream::run(std::span<Storage* const> used, std::span<const Array> cons
   } catch (...) {
     error = std::current_exception();
   }
-  work->done.record_alone(stream);
+  work->end();
   {
     Registry& known = registry();
     const std::lock_guard lock(known.mutex);
