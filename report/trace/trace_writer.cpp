@@ -1,7 +1,9 @@
 #include <halfgrad/report/trace/trace_writer.h>
 
+#include <chrono>
 #include <cstddef>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <sstream>
 #include <utility>
@@ -33,6 +35,22 @@ double seconds_of(std::chrono::steady_clock::time_point time) {
   return std::chrono::duration<double>(time.time_since_epoch()).count();
 }
 
+// Returns the steady clock's seconds at the time 0 of ops.now(). The clocks are read one after the
+// other, and the thread may be interrupted between, so the closest of several readings counts.
+double zero_of(const amp::TimedOps& ops) {
+  constexpr int kReadings = 10;
+  double zero = 0, closest = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < kReadings; ++i) {
+    const double before = seconds_of(std::chrono::steady_clock::now());
+    const double at = ops.now();
+    const double between = seconds_of(std::chrono::steady_clock::now()) - before;
+    if (between >= closest) continue;
+    closest = between;
+    zero = before + between / 2 - at;
+  }
+  return zero;
+}
+
 std::string text_of(double value) {
   std::ostringstream text;
   text << value;
@@ -43,10 +61,7 @@ std::string text_of(double value) {
 
 TraceWriter::TraceWriter(std::filesystem::path file, amp::NamedModel model,
                          const TraceOptions& options)
-    : TimedOps(std::move(model)),
-      file_(std::move(file)),
-      options_(options),
-      zero_(seconds_of(std::chrono::steady_clock::now()) - now()) {
+    : TimedOps(std::move(model)), file_(std::move(file)), options_(options), zero_(zero_of(*this)) {
   write();
 }
 

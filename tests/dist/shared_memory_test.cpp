@@ -1,9 +1,11 @@
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstring>
 
 #include <gtest/gtest.h>
 
+#include <halfgrad/core/allocator.h>
 #include <halfgrad/dist/communicator.h>
 #include <halfgrad/dist/host/shared_memory.h>
 
@@ -72,7 +74,9 @@ TEST_F(SharedMemoryTest, HasNoPlaceForOtherMemory) {
 
 // Memory that the machine does not have: the array is then made elsewhere, or not at all.
 TEST_F(SharedMemoryTest, ThatCannotBeHadIsAskedOfTheAllocator) {
+  allocator::set_limit(Device(), std::size_t{1} << 40);
   EXPECT_THROW(memory_->empty({std::int64_t{1} << 50}, kFloat32), OutOfMemoryError);
+  allocator::set_limit(Device(), 0);
 }
 
 TEST_F(SharedMemoryTest, IsOnlyMappedIfItIsTheFileThatWasNamed) {

@@ -1,6 +1,6 @@
 // cross_entropy of classes in a captured graph. The forward kernel runs on a second stream, and the
-// backward kernel computes what it needs from the logits: the bits of eager calls, whatever reads or
-// overwrites the operands next.
+// backward kernel computes what it needs from the logits: the bits of eager calls, whatever reads
+// or overwrites the operands next.
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -58,8 +58,7 @@ void expect_bits_of_eager_calls(const ClassLoss& c) {
     captured.backward(loss);
   });
   EXPECT_EQ(class_loss_bits(loss.to_vector<float>()), class_loss_bits(eager.loss));
-  EXPECT_EQ(class_loss_bits(captured.x.grad().to_vector<float>()),
-            class_loss_bits(eager.gradient));
+  EXPECT_EQ(class_loss_bits(captured.x.grad().to_vector<float>()), class_loss_bits(eager.gradient));
 }
 
 TEST_F(ClassTotalInGraph, HasTheBitsOfEagerCalls) {
@@ -83,9 +82,8 @@ TEST_F(ClassTotalInGraph, TakesAnyNumberOfRows) {
   manual_seed(2);
   for (const std::int64_t rows : {1, 127, 128, 129, 1000, 4096, 4097}) {
     SCOPED_TRACE(rows);
-    expect_bits_of_eager_calls({.x = class_logits(rows, 10, kHalf),
-                                .target = classes_of(rows, 10),
-                                .ignore_index = 3});
+    expect_bits_of_eager_calls(
+        {.x = class_logits(rows, 10, kHalf), .target = classes_of(rows, 10), .ignore_index = 3});
   }
   const Tensor all = full({5}, -100, {.dtype = kLong, .device = kCUDA});
   expect_bits_of_eager_calls({.x = class_logits(5, 10, kHalf), .target = all});
