@@ -8,7 +8,8 @@ argument. A comment alone on a line belongs to the line above. `// expect: wrong
 that only late streams show: the program's own check fails with --streams lazy. A right program must
 give no error.
 
-usage: planted.py RUNTIME_FOLDER [--work FOLDER] [--jobs N] [--only TEXT]
+usage: planted.py RUNTIME_FOLDER [--work FOLDER] [--jobs N] [--only TEXT] [--part I/N]
+A part is every N-th file, from the I-th on.
 """
 
 import argparse
@@ -110,16 +111,24 @@ def check(source, folder, runtime):
             for case, wanted in cases.items()}
 
 
+def part(text):
+    match = re.fullmatch(r"(\d+)/([1-9]\d*)", text)
+    if not match or not 1 <= int(match[1]) <= int(match[2]):
+        raise argparse.ArgumentTypeError(f"expected I/N with I of 1 to N, got {text}")
+    return slice(int(match[1]) - 1, None, int(match[2]))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("runtime")
     parser.add_argument("--work", default="/tmp/planted", type=pathlib.Path)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="")
+    parser.add_argument("--part", type=part, default="1/1")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     sources = [source for name in ("planted", "right") for source in sorted((HERE / name).glob("*.cu"))
-               if options.only in str(source)]
+               if options.only in str(source)][options.part]
     with ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(lambda source: check(source, options.work, options.runtime), sources))
     runs = [(f"{source.parent.name}/{source.name} {case}".strip(), wrong)

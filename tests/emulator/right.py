@@ -3,7 +3,7 @@
 
 Each runs eagerly and lazily, with one host thread and with several. A program checks its own results.
 
-usage: right.py HALFGRAD_EMULATE [--work FOLDER] [--jobs N] [--only TEXT]
+usage: right.py HALFGRAD_EMULATE [--work FOLDER] [--jobs N] [--only TEXT] [--part I/N]
 """
 
 import argparse
@@ -12,7 +12,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from planted import HERE, compile_program
+from planted import HERE, compile_program, part
 
 WAYS = [["--threads", "1"], ["--threads", "4"],
         ["--threads", "1", "--streams", "lazy", "--seed", "1"],
@@ -42,9 +42,11 @@ def main():
     parser.add_argument("--work", default="/tmp/right", type=pathlib.Path)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="")
+    parser.add_argument("--part", type=part, default="1/1")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     sources = [source for source in sorted((HERE / "right").glob("*.cu")) if options.only in source.name]
+    sources = sources[options.part]
     with ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(lambda source: check(source, options.work, options.emulate), sources))
     wrong = [(source, result) for source, result in zip(sources, results) if result]
