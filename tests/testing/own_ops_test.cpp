@@ -109,8 +109,8 @@ void expect_sound(const std::string& op, const Run& run) {
     EXPECT_TRUE(report.passed()) << to_text(report);
     // The most are those of a loss of one element, whose logits may be -inf.
     EXPECT_LE(report.use.unjudged, report.use.elements / 8) << to_text(report);
-    const bool usual_sizes = options.dims.empty();
-    EXPECT_TRUE(!usual_sizes || report.warnings().empty()) << to_text(report);
+    // In 16 bits a result may have one right rounding.
+    EXPECT_TRUE(dtype != kFloat32 || report.warnings().empty()) << to_text(report);
     if (exact || dtype == kFloat64) continue;
     EXPECT_GE(report.worst.used, dtype == kFloat32 ? 0.05 : 0.15) << to_text(report);
   }
