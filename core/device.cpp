@@ -1,6 +1,7 @@
 #include <halfgrad/core/device.h>
 
 #include <charconv>
+#include <ostream>
 #include <stdexcept>
 
 #include <halfgrad/core/cuda/runtime/runtime.h>
@@ -33,6 +34,12 @@ std::string Device::str() const {
   if (*this == Device()) return "cpu";
   return (is_cpu() ? "cpu:" : "cuda:") + std::to_string(index_);
 }
+
+std::ostream& operator<<(std::ostream& out, DeviceType type) {
+  return out << (type == kCPU ? "cpu" : "cuda");
+}
+
+std::ostream& operator<<(std::ostream& out, Device device) { return out << device.str(); }
 
 namespace cuda {
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,7 +14,10 @@
 
 namespace halfgrad {
 
-enum class DeviceType : std::uint8_t { cpu, cuda };
+// NOLINTNEXTLINE(readability-identifier-naming): libtorch's names
+enum class DeviceType : std::uint8_t { cpu, cuda, CPU = cpu, CUDA = cuda };
+/// Prints "cpu" or "cuda".
+std::ostream& operator<<(std::ostream& out, DeviceType type);
 
 inline constexpr DeviceType kCPU = DeviceType::cpu;
 inline constexpr DeviceType kCUDA = DeviceType::cuda;
@@ -36,6 +40,9 @@ class Device {
   constexpr bool is_cpu() const { return type_ == DeviceType::cpu; }
   constexpr bool is_cuda() const { return type_ == DeviceType::cuda; }
   std::string str() const;
+
+  /// Prints str().
+  friend std::ostream& operator<<(std::ostream& out, Device device);
 
   friend constexpr bool operator==(Device, Device) = default;
   /// Orders by type, then by index, so that devices can be keys of a map.

@@ -93,7 +93,30 @@ struct BFloat16 {
 
 /// The type of the elements of an array. Compiled kernels know the values of the enumerators
 /// (testing/kernel_abi.h), so a dtype is added at the end.
-enum class DType : std::uint8_t { f64, f32, f16, bf16, i64, i32, u8, boolean, i16, i8 };
+enum class DType : std::uint8_t {
+  f64,
+  f32,
+  f16,
+  bf16,
+  i64,
+  i32,
+  u8,
+  boolean,
+  i16,
+  i8,
+  // libtorch's names: ScalarType::Half. NOLINTBEGIN(readability-identifier-naming)
+  Double = f64,
+  Float = f32,
+  Half = f16,
+  BFloat16 = bf16,
+  Long = i64,
+  Int = i32,
+  Short = i16,
+  Char = i8,
+  Byte = u8,
+  Bool = boolean,
+  // NOLINTEND(readability-identifier-naming)
+};
 using ScalarType = DType;  ///< libtorch's name
 
 inline constexpr DType kFloat64 = DType::f64, kDouble = DType::f64;

@@ -1,11 +1,29 @@
 #include <halfgrad/core/shape.h>
 
+#include <ostream>
+#include <stdexcept>
+
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 
 void Shape::refuse_count(std::size_t count) {
   detail::fail("Shape", "expected at most {} dimensions, got {}", kMaxDims, count);
+}
+
+std::int64_t Shape::at(int i) const {
+  if (i < 0 || i >= count_) {
+    detail::fail<std::out_of_range>("Shape", "expected a position in [0, {}), got {}", count_, i);
+  }
+  return (*this)[i];
+}
+
+Shape Shape::slice(int first, int count) const {
+  if (first < 0 || count < 0 || count > count_ - first) {
+    detail::fail<std::out_of_range>("Shape", "expected {} values from {}, got {} in all", count,
+                                    first, count_);
+  }
+  return Shape(data() + first, static_cast<std::size_t>(count));
 }
 
 void Shape::push_back(std::int64_t value) { insert(count_, value); }
@@ -32,6 +50,8 @@ std::string to_string(const Shape& shape) {
   }
   return text + "]";
 }
+
+std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << to_string(shape); }
 
 Shape contiguous_strides(const Shape& sizes) {
   Shape strides = sizes;

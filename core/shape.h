@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -41,6 +42,13 @@ class Shape {
   const std::int64_t* end() const { return values_.data() + count_; }
   const std::int64_t* data() const { return values_.data(); }
   std::int64_t back() const { return (*this)[count_ - 1]; }
+  // libtorch's methods of an IntArrayRef. Throw std::out_of_range.
+  std::int64_t front() const { return at(0); }
+  std::int64_t at(int i) const;
+  /// `count` values from position `first` on, or all of them.
+  Shape slice(int first, int count) const;
+  Shape slice(int first) const { return slice(first, count_ - first); }
+  bool equals(const Shape& other) const { return *this == other; }
 
   void push_back(std::int64_t value);
   void insert(int position, std::int64_t value);
@@ -52,6 +60,8 @@ class Shape {
     for (int i = 0; equal && i < a.count_; ++i) equal = a[i] == b[i];
     return equal;
   }
+  /// Prints "[2, 3]".
+  friend std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
  private:
   [[noreturn]] static void refuse_count(std::size_t count);

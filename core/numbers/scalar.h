@@ -4,6 +4,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <iosfwd>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -57,6 +58,9 @@ class Scalar {
     return kind_ == DType::i64 || (include_bool && isBoolean());
   }
   // NOLINTEND(readability-identifier-naming)
+
+  /// Prints the number: "2.5", "3", "true".
+  friend std::ostream& operator<<(std::ostream& out, const Scalar& scalar);
 
   /// Converts without checks, for kernels; T is double, float or int64_t.
   template <class T>

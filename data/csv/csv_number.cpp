@@ -29,8 +29,8 @@ std::optional<std::int64_t> parse_integer(const std::string& text, char decimal)
   const auto [stop, error] = std::from_chars(begin, end, whole);
   if (error == std::errc() && stop == end) return whole;
   const std::optional<double> number = parse_number(text, decimal);
-  // Up to 2^53 a double holds every whole number.
-  if (!number || std::trunc(*number) != *number || std::abs(*number) > 0x1p53) return std::nullopt;
+  // Below 2^53 a double holds every whole number; 2^53 may be 2^53 + 1, rounded.
+  if (!number || std::trunc(*number) != *number || std::abs(*number) >= 0x1p53) return std::nullopt;
   return static_cast<std::int64_t>(*number);
 }
 

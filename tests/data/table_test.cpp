@@ -97,6 +97,8 @@ TEST(Table, NamesLineAndColumnOfAWrongElement) {
             "load_csv: expected a whole number in column \"a\", got \"1.5\" (line 2) in people.csv "
             "at byte 2; use categories() for names of classes, and floats() for fractions");
   EXPECT_THROW(parse("a\ninf\n").floats({"a"}), files::FormatError);
+  EXPECT_EQ(parse("a\n9007199254740991.0\n").integers("a").item<std::int64_t>(), 9007199254740991);
+  EXPECT_THROW(parse("a\n9007199254740993.0\n").integers("a"), files::FormatError);
 }
 
 TEST(Table, NamesTheColumnsIfOneIsUnknown) {
