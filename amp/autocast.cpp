@@ -64,15 +64,9 @@ const detail::AutocastRule* innermost() {
   return dynamic_cast<const detail::AutocastRule*>(detail::cast_rule);
 }
 
-detail::AutocastRule outermost() {
-  detail::AutocastRule rule;
-  rule.cache = std::make_shared<detail::CastCache>();
-  return rule;
-}
-
 detail::AutocastRule inner_rule(DeviceType type, const amp::AutocastOptions& options) {
   const detail::AutocastRule* outer = innermost();
-  detail::AutocastRule rule = outer != nullptr ? *outer : outermost();
+  detail::AutocastRule rule = outer != nullptr ? *outer : detail::AutocastRule::outermost();
   auto& [enabled, dtype] = rule.settings[index_of(type)];
   dtype = options.dtype.value_or(dtype);
   enabled = options.enabled && can_enable(type, dtype);
@@ -82,6 +76,12 @@ detail::AutocastRule inner_rule(DeviceType type, const amp::AutocastOptions& opt
 }
 
 }  // namespace
+
+detail::AutocastRule detail::AutocastRule::outermost() {
+  AutocastRule rule;
+  rule.cache = std::make_shared<CastCache>();
+  return rule;
+}
 
 void detail::AutocastRule::cast(const char* op, Precision precision, std::span<Tensor> operands) {
   if (precision == Precision::any) return;

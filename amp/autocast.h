@@ -19,6 +19,9 @@ struct AutocastRule final : CastRule {
     DType dtype = kHalf;
   };
 
+  /// Returns the rule outside all regions: everything disabled, an empty cache.
+  static AutocastRule outermost();
+
   void cast(const char* op, Precision precision, std::span<Tensor> operands) override;
   std::optional<DType> dtype_of(const char* op, Precision precision,
                                 const Tensor& operand) const override;

@@ -2,7 +2,7 @@
 
 #include <halfgrad/core/scoped_value.h>
 
-/// Thread-local switches, each changed by a scope guard only.
+/// Thread-local switches. Guards change them until the end of a scope.
 namespace halfgrad {
 
 namespace detail {
@@ -32,6 +32,8 @@ class ModesScope {
 /// Whether ops of this thread are recorded in the graph: libtorch's name.
 struct GradMode {
   static bool is_enabled() { return detail::modes.grad; }
+  /// Switches recording on or off until the innermost guard ends, or the next call.
+  static void set_enabled(bool enabled) { detail::modes.grad = enabled; }
 };
 
 /// Switches recording of the graph on or off until the end of the scope. Guards may end in any
