@@ -7,7 +7,7 @@
 namespace halfgrad {
 namespace {
 
-Tensor joined(const char* op, const std::vector<Tensor>& tensors, std::int64_t dim) {
+Tensor joined_along(const char* op, const std::vector<Tensor>& tensors, std::int64_t dim) {
   if (tensors.empty()) detail::fail(op, "expected at least one tensor, got none");
   return cat(tensors, dim);
 }
@@ -50,18 +50,18 @@ std::int64_t horizontal(const Tensor& self) { return self.dim() == 1 ? 0 : 1; }
 
 Tensor hstack(const std::vector<Tensor>& tensors) {
   const std::vector<Tensor> parts = atleast_1d(tensors);
-  return joined("hstack", parts, !parts.empty() && parts[0].dim() == 1 ? 0 : 1);
+  return joined_along("hstack", parts, !parts.empty() && parts[0].dim() == 1 ? 0 : 1);
 }
 
 Tensor vstack(const std::vector<Tensor>& tensors) {
-  return joined("vstack", atleast_2d(tensors), 0);
+  return joined_along("vstack", atleast_2d(tensors), 0);
 }
 Tensor row_stack(const std::vector<Tensor>& tensors) {
-  return joined("row_stack", atleast_2d(tensors), 0);
+  return joined_along("row_stack", atleast_2d(tensors), 0);
 }
 
 Tensor dstack(const std::vector<Tensor>& tensors) {
-  return joined("dstack", atleast_3d(tensors), 2);
+  return joined_along("dstack", atleast_3d(tensors), 2);
 }
 
 Tensor column_stack(const std::vector<Tensor>& tensors) {
@@ -69,7 +69,7 @@ Tensor column_stack(const std::vector<Tensor>& tensors) {
   for (const Tensor& t : tensors) {
     parts.push_back(t.dim() < 2 ? reshape(t, {t.numel(), 1}) : t);
   }
-  return joined("column_stack", parts, 1);
+  return joined_along("column_stack", parts, 1);
 }
 
 std::vector<Tensor> tensor_split(const Tensor& self, std::int64_t sections, std::int64_t dim) {

@@ -107,6 +107,13 @@ Tensor filled_slices(const Tensor& self, std::int64_t dim, const Tensor& index) 
   return self.dim() == 0 ? reshape(mask, {}) : laid_along(mask, d, self.dim());
 }
 
+// Throws std::invalid_argument for a value that the dtype does not hold, such as NaN for integers.
+void expect_in_range(const Tensor& value, DType dtype) {
+  const Scalar scalar =
+      value.is_floating_point() ? Scalar(value.item<double>()) : value.item<std::int64_t>();
+  static_cast<void>(full({}, scalar, {.dtype = dtype}));
+}
+
 }  // namespace
 
 // y = x, with y_flat[position of index[i]] = src[i]
@@ -159,7 +166,9 @@ Tensor index_fill(const Tensor& self, std::int64_t dim, const Tensor& index, con
   if (value.dim() != 0) {
     detail::fail("index_fill", "expected a 0-dimensional value, got shape {}", value.sizes());
   }
-  return where(filled_slices(self, dim, index), value.to(self), self);
+  const Tensor mask = filled_slices(self, dim, index);
+  if (value.dtype() != self.dtype()) expect_in_range(value, self.dtype());
+  return where(mask, value.to(self), self);
 }
 
 // y = mask ? source_flat[(true elements of the mask up to here) - 1] : x

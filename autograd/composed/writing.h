@@ -27,7 +27,8 @@ Tensor index_add(const Tensor& self, std::int64_t dim, const Tensor& index, cons
 /// one stays.
 Tensor index_copy(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& source);
 /// Fills the slices that the index lists, along `dim`. A `value` that is a tensor is 0-dimensional
-/// and converted to self's dtype.
+/// and converted to self's dtype; if that is another dtype, the host waits for the device. Throws
+/// std::invalid_argument for a value outside the range of self's dtype.
 Tensor index_fill(const Tensor& self, std::int64_t dim, const Tensor& index, Scalar value);
 Tensor index_fill(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& value);
 

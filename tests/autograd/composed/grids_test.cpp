@@ -113,6 +113,7 @@ TEST_P(GridsOfTensors, HaveTheGradientsOfFiniteDifferences) {
   };
   const Tensor a = random_tensor({3}, -2, 2, {.seed = 3}).to(device()).requires_grad_();
   const Tensor b = random_tensor({2}, -2, 2, {.seed = 4}).to(device()).requires_grad_();
+  for (const Tensor& y : f({a, b})) EXPECT_TRUE(y.requires_grad());
   EXPECT_TRUE(autograd::gradcheck(f, {a, b}));
 }
 

@@ -137,6 +137,7 @@ TEST_P(JoinedTensors, HaveTheGradientsOfFiniteDifferences) {
     const Tensor x = random_tensor({2, 3}, -2, 2, {.seed = 2, .stream = stream});
     inputs.push_back(x.to(device()).requires_grad_());
   }
+  for (const Tensor& y : f(inputs)) EXPECT_TRUE(y.requires_grad());
   EXPECT_TRUE(autograd::gradcheck(f, inputs));
 }
 

@@ -143,6 +143,7 @@ TEST_P(MovedDimensions, HaveTheGradientsOfFiniteDifferences) {
                                rot90(in[0], 4, {1, 2})};
   };
   const Tensor x = random_tensor({2, 3, 4}, -2, 2, {.seed = 1}).to(device()).requires_grad_();
+  for (const Tensor& y : f({x})) EXPECT_TRUE(y.requires_grad());
   EXPECT_TRUE(autograd::gradcheck(f, {x}));
 }
 

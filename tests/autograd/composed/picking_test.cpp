@@ -88,6 +88,7 @@ TEST_P(PickedElements, HaveTheGradientsOfFiniteDifferences) {
         take_along_dim(in[0].slice(0, 0, 1), column, 1), take_along_dim(in[0], column)};
   };
   const Tensor x = random_tensor({2, 3}, -2, 2, {.seed = 7}).to(device()).requires_grad_();
+  for (const Tensor& y : f({x})) EXPECT_TRUE(y.requires_grad());
   EXPECT_TRUE(autograd::gradcheck(f, {x}));
 }
 

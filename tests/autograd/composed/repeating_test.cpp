@@ -123,6 +123,7 @@ TEST_P(RepeatedElements, HaveTheGradientsOfFiniteDifferences) {
                                repeat_interleave(in[0], counts[0])};
   };
   const Tensor x = random_tensor({2, 3}, -2, 2, {.seed = 5}).to(device()).requires_grad_();
+  for (const Tensor& y : f({x})) EXPECT_TRUE(y.requires_grad());
   EXPECT_TRUE(autograd::gradcheck(f, {x}));
 }
 

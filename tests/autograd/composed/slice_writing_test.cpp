@@ -49,6 +49,8 @@ TEST_P(WrittenSlices, AreCopied) {
   const Tensor source = elements({10, 20, 30, 40, 50, 60}).reshape({3, 2});
   EXPECT_EQ(elements(index_copy(x, 0, indices({2, 0, 2}), source)), (Doubles{30, 40, 3, 4, 50, 60}))
       << "the last one stays";
+  EXPECT_EQ(elements(index_copy(x, 0, indices({1, 2}), source.slice(0, 0, 2))),
+            (Doubles{1, 2, 10, 20, 30, 40}));
   EXPECT_EQ(elements(index_copy(x, 1, indices({1}), source.slice(1, 0, 1))),
             (Doubles{1, 10, 3, 30, 5, 50}));
   EXPECT_EQ(elements(index_copy(x.t(), -1, elements({1}, kInt), source.slice(0, 2).t())),
@@ -86,6 +88,7 @@ TEST_P(WrittenSlices, AreFilled) {
   EXPECT_EQ(index_fill(x.to(kHalf), 0, indices({1}), elements({7})[0]).dtype(), kHalf);
   EXPECT_EQ(index_fill(x.to(kInt), 0, indices({1}), seven.to(kFloat)).dtype(), kInt);
   EXPECT_EQ(index_fill(x[0][0], 0, indices({0}), seven).item(), 7);
+  EXPECT_EQ(index_fill(x > 9, 0, indices({0}), seven).dtype(), kBool);
 }
 
 TEST_P(WrittenSlices, RefuseWhatDoesNotFit) {
@@ -108,6 +111,11 @@ TEST_P(WrittenSlices, RefuseWhatDoesNotFit) {
   EXPECT_THROW(index_fill(x, 0, index.unsqueeze(0), 1), std::invalid_argument);
   EXPECT_THROW(index_fill(x, 0, index, elements({1, 2})), std::invalid_argument);
   EXPECT_THROW(index_fill(x, -3, index, 1), std::out_of_range);
+  EXPECT_THROW(index_fill(x.to(kUInt8), 0, index, 300), std::invalid_argument);
+  EXPECT_THROW(index_fill(x.to(kUInt8), 0, index, elements({300}, kLong)[0]),
+               std::invalid_argument);
+  EXPECT_THROW(index_fill(x.to(kInt), 0, index, elements({kNan})[0]), std::invalid_argument);
+  EXPECT_THROW(index_fill(x.to(kHalf), 0, index, elements({1e9})[0]), std::invalid_argument);
 }
 
 TEST_P(WrittenSlices, HaveTheGradientsOfFiniteDifferences) {
@@ -125,6 +133,7 @@ TEST_P(WrittenSlices, HaveTheGradientsOfFiniteDifferences) {
     const Tensor x = random_tensor({3, 2}, -2, 2, {.seed = 9, .stream = stream});
     inputs.push_back(x.to(device()).requires_grad_());
   }
+  for (const Tensor& y : f(inputs)) EXPECT_TRUE(y.requires_grad());
   EXPECT_TRUE(autograd::gradcheck(f, inputs));
   EXPECT_TRUE(autograd::gradgradcheck(f, inputs));
 }

@@ -67,6 +67,7 @@ TEST_P(EmbeddedDiagonals, HaveTheGradientsOfFiniteDifferences) {
                                diag_embed(in[0].t(), -2, -1, 0), diagflat(in[0], 1)};
   };
   const Tensor x = random_tensor({2, 3}, -2, 2, {.seed = 6}).to(device()).requires_grad_();
+  for (const Tensor& y : f({x})) EXPECT_TRUE(y.requires_grad());
   EXPECT_TRUE(autograd::gradcheck(f, {x}));
   EXPECT_TRUE(autograd::gradgradcheck(f, {x}));
 }

@@ -136,6 +136,7 @@ TEST_P(WrittenElements, ScatterHasTheGradientsOfFiniteDifferences) {
                                masked_scatter(in[0][1], mask, in[1])};
   };
   const std::vector<Tensor> inputs{random({2, 3}, 0), random({2, 2}, 1)};
+  for (const Tensor& y : f(inputs)) EXPECT_TRUE(y.requires_grad());
   EXPECT_TRUE(autograd::gradcheck(f, inputs));
   EXPECT_TRUE(autograd::gradgradcheck(f, inputs));
 }
