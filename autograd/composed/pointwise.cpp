@@ -12,7 +12,7 @@
 namespace halfgrad {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
 void expect_floats(const char* op, const Tensor& self) {
   if (!self.is_floating_point()) {
@@ -63,8 +63,8 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<d
   if (!self.is_floating_point()) return clone(self);
   const double largest = largest_finite(self.dtype());
   Tensor result = masked_fill(self, isnan(self), nan.value_or(0));
-  result = masked_fill(result, self == kInfinity, posinf.value_or(largest));
-  return masked_fill(result, self == -kInfinity, neginf.value_or(-largest));
+  result = masked_fill(result, self == kUnbounded, posinf.value_or(largest));
+  return masked_fill(result, self == -kUnbounded, neginf.value_or(-largest));
 }
 
 Tensor positive(const Tensor& self) {
@@ -131,7 +131,7 @@ Tensor logaddexp(const Tensor& self, const Tensor& other) {
 
 Tensor xlogy(const Tensor& self, const Tensor& other) {
   const auto compute = [](const Tensor& x, const Tensor& y) {
-    const Tensor infinite = (y <= 0) | (y == kInfinity);
+    const Tensor infinite = (y <= 0) | (y == kUnbounded);
     return x * log(masked_fill(y, (x == 0) & infinite, 1));
   };
   return detail::widened(kFloat32, compute, self, other);
@@ -148,7 +148,7 @@ Tensor hypot(const Tensor& self, const Tensor& other) {
     const Tensor s = masked_fill(masked_fill(ones_like(largest), largest > 0x1p500, 0x1p-600),
                                  largest < 0x1p-400, 0x1p600);
     const Tensor root = sqrt(square(a * s) + square(b * s)) / s;
-    return masked_fill(root, isinf(a) | isinf(b), kInfinity);
+    return masked_fill(root, isinf(a) | isinf(b), kUnbounded);
   };
   return detail::widened(kFloat64, compute, self, other);
 }

@@ -159,6 +159,7 @@ TEST_P(ScansComposed, TrapezoidRefuses) {
             }),
             "trapezoid: expected points x for dimension 1 of y, got [2] and [2, 3]");
   EXPECT_THROW(trapezoid(y, elements({1})), std::invalid_argument);
+  EXPECT_THROW(trapezoid(elements({1, 2}), elements({1})), std::invalid_argument);
   EXPECT_THROW(trapezoid(y, y.unsqueeze(0)), std::invalid_argument);
   EXPECT_THROW(trapezoid(y, y.t()), std::invalid_argument);
   EXPECT_THROW(trapezoid(y, sum(y)), std::invalid_argument);

@@ -118,7 +118,9 @@ TEST_P(StatisticsComposed, QuantileInterpolates) {
     EXPECT_NEAR(quantile(x.select(0, 0), 0.2, 0, false, ways[i]).item(), wanted[i], 1e-15)
         << ways[i];
   }
-  EXPECT_EQ(quantile(x.select(0, 0), 0.5, 0, false, "nearest").item(), 3) << "1.5 rounds to even";
+  const char* const even = "0.5 and 1.5 round to an even index";
+  EXPECT_EQ(quantile(elements({1, 2}), 0.5, 0, false, "nearest").item(), 1) << even;
+  EXPECT_EQ(quantile(x.select(0, 0), 0.5, 0, false, "nearest").item(), 3) << even;
   EXPECT_EQ(quantile(quantile(x, 0.5), 0.3, -1).item(), 7);
 }
 
@@ -132,6 +134,7 @@ TEST_P(StatisticsComposed, QuantileRanksAreRoundedToTheDtype) {
 TEST_P(StatisticsComposed, QuantileOfNanAndInfinity) {
   const Tensor x = elements({1, kNan, 3, 4}).reshape({2, 2});
   expect_values(quantile(x, 0.5, 1), {kNan, 3.5});
+  expect_values(quantile(x, 0, 1), {kNan, 3});
   const Tensor infinite = elements({-kInf, -kInf, 0, 1, kInf, kInf});
   for (const auto& [q, wanted] : std::vector<std::pair<double, double>>{
            {0.1, -kInf}, {0.3, -kInf}, {0.5, 0.5}, {0.7, kInf}, {0.62, kInf}, {0.9, kInf}}) {
