@@ -1,0 +1,22 @@
+#pragma once
+
+#include <array>
+#include <concepts>
+
+#include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad::detail {
+
+/// Returns compute(operands...) for the operands converted to a dtype of at least `least`, and
+/// rounds the result once, to the floating-point dtype that PyTorch's promotion gives the operands.
+/// Integers count as float32.
+template <class F, std::same_as<Tensor>... In>
+Tensor widened(DType least, const F& compute, const In&... operands) {
+  const DType promoted = result_type(std::array{operands...});
+  const DType dtype = is_floating_point(promoted) ? promoted : kFloat32;
+  const DType wide = promote_types(dtype, least);
+  return to(compute(to(operands, wide)...), dtype);
+}
+
+}  // namespace halfgrad::detail
