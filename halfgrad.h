@@ -13,6 +13,7 @@
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/capture.h>
 #include <halfgrad/autograd/checkpoint.h>
+#include <halfgrad/autograd/composed.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/function.h>
 #include <halfgrad/autograd/grad_mode.h>

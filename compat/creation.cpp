@@ -1,8 +1,9 @@
 #include <halfgrad/compat/creation.h>
 
-#include <cmath>
+#include <array>
 
 #include <halfgrad/autograd/grad_mode.h>
+#include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
 
@@ -10,7 +11,8 @@ namespace halfgrad {
 namespace {
 
 void check_deviation(double std) {
-  if (!(std >= 0)) detail::fail("normal", "expected a standard deviation of at least 0, got {}", std);
+  if (!(std >= 0))
+    detail::fail("normal", "expected a standard deviation of at least 0, got {}", std);
 }
 
 }  // namespace
@@ -55,7 +57,7 @@ Tensor bernoulli(const Tensor& self) {
   if (!((self >= 0).logical_and(self <= 1)).all().item<bool>()) {
     detail::fail("bernoulli", "expected probabilities in [0, 1], got others");
   }
-  // Uniform float32 numbers, so that 16-bit probabilities are not compared with rounded ones.
+  // Uniform float32 values, so that 16-bit probabilities are not compared with rounded ones.
   const DType wide = self.dtype() == kDouble ? kDouble : kFloat;
   return (rand_like(self, wide) < self.to(wide)).to(self.dtype());
 }
@@ -73,12 +75,7 @@ bool is_nonzero(const Tensor& self) {
 }
 
 DType result_type(const Tensor& a, const Tensor& b) {
-  const NoGradGuard no_grad;
-  // An empty operand takes part in promotion as a whole one does.
-  const auto none_of = [](const Tensor& x) {
-    return x.dim() == 0 ? x : x.new_empty({0});
-  };
-  return (none_of(a) + none_of(b)).dtype();
+  return detail::result_type(std::array{a, b});
 }
 
 Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor& weight,

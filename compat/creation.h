@@ -33,7 +33,7 @@ inline std::int64_t numel(const Tensor& self) { return self.numel(); }
 /// The dtype of `a + b`.
 DType result_type(const Tensor& a, const Tensor& b);
 /// Whether a result of dtype `from` may be written into a tensor of dtype `to`: not from floating
-/// point to integers, nor from numbers to bool.
+/// point to integers, nor from either to bool.
 constexpr bool can_cast(DType from, DType to) { return kind_rank(from) <= kind_rank(to); }
 
 /// cross_entropy(), with libtorch's order of arguments.

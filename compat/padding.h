@@ -10,8 +10,8 @@
 
 namespace halfgrad {
 
-/// Where the elements of a border come from: from one number, or from the input, mirrored without
-/// its edge, by repeating its edge, or from its other end.
+/// The source of the elements of a border: one number, the input mirrored without its edge, its
+/// edge repeated, or its other end.
 enum class PadMode { constant, reflect, replicate, circular };
 inline constexpr PadMode kConstant = PadMode::constant;
 inline constexpr PadMode kReflect = PadMode::reflect;
@@ -20,8 +20,8 @@ inline constexpr PadMode kCircular = PadMode::circular;
 
 /// Adds elements before and after the last dimensions. `pad` is (before, after) for the last
 /// dimension, then for the one before it, and so on; a negative number removes elements. Throws
-/// std::invalid_argument for an odd number of them, for more pairs than dimensions, and for removing
-/// more elements than there are.
+/// std::invalid_argument for an odd number of them, for more pairs than dimensions, and for
+/// removing more elements than there are.
 Tensor constant_pad_nd(const Tensor& self, const std::vector<std::int64_t>& pad, Scalar value = 0);
 
 namespace nn::functional {

@@ -15,6 +15,7 @@
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/capture.h>
 #include <halfgrad/autograd/checkpoint.h>
+#include <halfgrad/autograd/composed.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/function.h>
 #include <halfgrad/autograd/grad_mode.h>
@@ -23,7 +24,9 @@
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/compat/any_module.h>
 #include <halfgrad/compat/array_ref.h>
+#include <halfgrad/compat/autocast.h>
 #include <halfgrad/compat/cloneable.h>
+#include <halfgrad/compat/creation.h>
 #include <halfgrad/compat/data/chunk_dataset.h>
 #include <halfgrad/compat/data/data_loader.h>
 #include <halfgrad/compat/data/dataset.h>
@@ -46,6 +49,7 @@
 #include <halfgrad/compat/nn_options.h>
 #include <halfgrad/compat/optim.h>
 #include <halfgrad/compat/option.h>
+#include <halfgrad/compat/padding.h>
 #include <halfgrad/compat/parameter_list.h>
 #include <halfgrad/compat/parameters.h>
 #include <halfgrad/compat/serialize.h>

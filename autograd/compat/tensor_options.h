@@ -1,5 +1,6 @@
 #pragma once
 
+#include <iosfwd>
 #include <string_view>
 
 #include <halfgrad/autograd/creation_options.h>
@@ -50,6 +51,9 @@ class TensorOptions {
   bool has_device() const { return options_.device.has_value(); }
 
   operator const CreationOptions&() const { return options_; }
+
+  /// Prints "TensorOptions(dtype=float16, device=cpu, requires_grad=false)".
+  friend std::ostream& operator<<(std::ostream& out, const TensorOptions& options);
 
  private:
   CreationOptions options_;

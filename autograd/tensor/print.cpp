@@ -140,4 +140,9 @@ std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
   return out;
 }
 
+std::ostream& operator<<(std::ostream& out, const TensorOptions& options) {
+  return out << "TensorOptions(dtype=" << options.dtype() << ", device=" << options.device()
+             << ", requires_grad=" << (options.requires_grad() ? "true" : "false") << ')';
+}
+
 }  // namespace halfgrad

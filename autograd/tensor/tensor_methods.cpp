@@ -124,6 +124,16 @@ bool TensorMethods::equal(const Tensor& other) const { return halfgrad::equal(se
 Tensor TensorMethods::to(DType dtype) const { return halfgrad::to(self(), dtype); }
 Tensor TensorMethods::to(Device device) const { return halfgrad::to(self(), device); }
 Tensor TensorMethods::to(Device device, DType dtype) const { return to(device).to(dtype); }
+Tensor TensorMethods::to(DType dtype, bool non_blocking, bool copy) const {
+  return to(self().device(), dtype, non_blocking, copy);
+}
+Tensor TensorMethods::to(Device device, bool non_blocking, bool copy) const {
+  return to(device, self().dtype(), non_blocking, copy);
+}
+Tensor TensorMethods::to(Device device, DType dtype, bool /*non_blocking*/, bool copy) const {
+  const bool converts = device != self().device() || dtype != self().dtype();
+  return copy && !converts ? clone() : to(device, dtype);
+}
 Tensor TensorMethods::to(const TensorOptions& options) const {
   if (options.requires_grad()) {
     throw halfgrad::detail::Raised<std::invalid_argument>(
@@ -139,6 +149,7 @@ Tensor TensorMethods::toType(DType dtype) const { return to(dtype); }
 bool TensorMethods::is_signed() const {
   return self().dtype() != kUInt8 && self().dtype() != kBool;
 }
+std::int64_t TensorMethods::itemsize() const { return self().element_size(); }
 std::int64_t TensorMethods::get_device() const {
   return self().device().is_cpu() ? -1 : self().device().index();
 }

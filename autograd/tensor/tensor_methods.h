@@ -8,7 +8,7 @@
 
 #include <halfgrad/autograd/compat/tensor_options.h>
 #include <halfgrad/autograd/dims.h>
-#include <halfgrad/autograd/tensor/tensor_in_place.h>
+#include <halfgrad/autograd/tensor/composed_methods.h>
 #include <halfgrad/core/device.h>
 #include <halfgrad/core/dtype.h>
 #include <halfgrad/core/numbers/scalar.h>
@@ -26,7 +26,7 @@ namespace detail {
 
 /// The ops as methods of Tensor: each calls the function of the same name in ops.h. unary_ops.h has
 /// those of ops of one tensor.
-class TensorMethods : public InPlaceMethods {
+class TensorMethods : public ComposedMethods {
  public:
   // --- Creation: with this tensor's dtype and device unless the options name others ---
   Tensor new_empty(const Shape& sizes, const CreationOptions& options = {}) const;
@@ -146,6 +146,11 @@ class TensorMethods : public InPlaceMethods {
   Tensor to(DType dtype) const;
   Tensor to(Device device) const;
   Tensor to(Device device, DType dtype) const;
+  /// libtorch's further arguments. The host waits for a copy only where it must, for either value
+  /// of `non_blocking`; `copy` makes a copy even if nothing has to be converted.
+  Tensor to(DType dtype, bool non_blocking, bool copy = false) const;
+  Tensor to(Device device, bool non_blocking, bool copy = false) const;
+  Tensor to(Device device, DType dtype, bool non_blocking, bool copy = false) const;
   /// Converts to the dtype and the device of the options. Throws std::invalid_argument for options
   /// with requires_grad.
   Tensor to(const TensorOptions& options) const;
@@ -154,7 +159,9 @@ class TensorMethods : public InPlaceMethods {
   Tensor type_as(const Tensor& other) const;
   Tensor toType(DType dtype) const;  // NOLINT(readability-identifier-naming): libtorch's name
   bool is_signed() const;            ///< whether the dtype has negative values
-  std::int64_t get_device() const;   ///< the index of the GPU, or -1 on the CPU
+  bool is_complex() const { return false; }
+  std::int64_t itemsize() const;    ///< element_size()
+  std::int64_t get_device() const;  ///< the index of the GPU, or -1 on the CPU
   Layout layout() const { return kStrided; }
   /// libtorch's spelling of set_grad(): `x.mutable_grad() = g`.
   MutableGrad mutable_grad() const;

@@ -61,9 +61,10 @@ TEST(RarerCreation, QuestionsAboutTensors) {
   EXPECT_FALSE(can_cast(kFloat, kInt));
   EXPECT_FALSE(can_cast(kInt, kBool));
   const Tensor x = tensor({{1.0, 2.0}, {0.0, -1.0}}), target = tensor({0, 1});
-  EXPECT_EQ(cross_entropy_loss(x, target, {}, kSum, 1, 0.25).item<float>(),
-            cross_entropy(x, target, {.ignore_index = 1, .reduction = kSum, .label_smoothing = 0.25})
-                .item<float>());
+  EXPECT_EQ(
+      cross_entropy_loss(x, target, {}, kSum, 1, 0.25).item<float>(),
+      cross_entropy(x, target, {.ignore_index = 1, .reduction = kSum, .label_smoothing = 0.25})
+          .item<float>());
 }
 
 }  // namespace

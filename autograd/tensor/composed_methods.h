@@ -1,0 +1,149 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include <halfgrad/autograd/dims.h>
+#include <halfgrad/autograd/tensor/tensor_in_place.h>
+#include <halfgrad/core/dtype.h>
+#include <halfgrad/core/shape.h>
+
+namespace halfgrad {
+
+class Tensor;
+
+namespace detail {
+
+/// The functions of composed.h as methods of Tensor, and in place where libtorch has that form.
+class ComposedMethods : public InPlaceMethods {
+ public:
+  // --- composed/moving.h ---
+  Tensor movedim(const Shape& source, const Shape& destination) const;
+  Tensor movedim(std::int64_t source, std::int64_t destination) const;
+  Tensor moveaxis(const Shape& source, const Shape& destination) const;
+  Tensor moveaxis(std::int64_t source, std::int64_t destination) const;
+  Tensor swapaxes(std::int64_t axis0, std::int64_t axis1) const;
+  Tensor swapdims(std::int64_t dim0, std::int64_t dim1) const;
+  Tensor unflatten(std::int64_t dim, const Shape& sizes) const;
+  Tensor fliplr() const;
+  Tensor flipud() const;
+  Tensor rot90(std::int64_t k = 1, const Dims& dims = {0, 1}) const;
+  std::vector<Tensor> tensor_split(std::int64_t sections, std::int64_t dim = 0) const;
+  std::vector<Tensor> tensor_split(const std::vector<std::int64_t>& indices,
+                                   std::int64_t dim = 0) const;
+  Tensor broadcast_to(const Shape& sizes) const;
+  Tensor tile(const Shape& dims) const;
+  Tensor repeat_interleave(std::int64_t repeats, std::optional<std::int64_t> dim = std::nullopt,
+                           std::optional<std::int64_t> output_size = std::nullopt) const;
+  Tensor repeat_interleave(const Tensor& repeats, std::optional<std::int64_t> dim = std::nullopt,
+                           std::optional<std::int64_t> output_size = std::nullopt) const;
+  Tensor diag_embed(std::int64_t offset = 0, std::int64_t dim1 = -2, std::int64_t dim2 = -1) const;
+  Tensor diagflat(std::int64_t offset = 0) const;
+  Tensor take(const Tensor& index) const;
+  Tensor take_along_dim(const Tensor& indices,
+                        std::optional<std::int64_t> dim = std::nullopt) const;
+
+  // --- composed/writing.h ---
+  Tensor scatter(std::int64_t dim, const Tensor& index, const Tensor& src) const;
+  Tensor scatter(std::int64_t dim, const Tensor& index, Scalar value) const;
+  Tensor index_add(std::int64_t dim, const Tensor& index, const Tensor& source,
+                   Scalar alpha = 1) const;
+  Tensor index_copy(std::int64_t dim, const Tensor& index, const Tensor& source) const;
+  Tensor index_fill(std::int64_t dim, const Tensor& index, Scalar value) const;
+  Tensor index_fill(std::int64_t dim, const Tensor& index, const Tensor& value) const;
+  Tensor masked_scatter(const Tensor& mask, const Tensor& source) const;
+  Tensor& scatter_(std::int64_t dim, const Tensor& index, const Tensor& src) const;
+  Tensor& scatter_(std::int64_t dim, const Tensor& index, Scalar value) const;
+  Tensor& index_add_(std::int64_t dim, const Tensor& index, const Tensor& source,
+                     Scalar alpha = 1) const;
+  Tensor& index_copy_(std::int64_t dim, const Tensor& index, const Tensor& source) const;
+  Tensor& index_fill_(std::int64_t dim, const Tensor& index, Scalar value) const;
+  Tensor& index_fill_(std::int64_t dim, const Tensor& index, const Tensor& value) const;
+  Tensor& masked_scatter_(const Tensor& mask, const Tensor& source) const;
+
+  // --- composed/statistics.h ---
+  Tensor median() const;
+  std::tuple<Tensor, Tensor> median(std::int64_t dim, bool keepdim = false) const;
+  std::tuple<Tensor, Tensor> mode(std::int64_t dim = -1, bool keepdim = false) const;
+  std::tuple<Tensor, Tensor> kthvalue(std::int64_t k, std::int64_t dim = -1,
+                                      bool keepdim = false) const;
+  Tensor quantile(double q, std::optional<std::int64_t> dim = std::nullopt,
+                  bool keepdim = false) const;
+  Tensor quantile(const Tensor& q, std::optional<std::int64_t> dim = std::nullopt,
+                  bool keepdim = false) const;
+  Tensor nansum() const;
+  Tensor nansum(const Dims& dim, bool keepdim = false) const;
+  Tensor nanmean() const;
+  Tensor nanmean(const Dims& dim, bool keepdim = false) const;
+  std::tuple<Tensor, Tensor> aminmax(std::optional<std::int64_t> dim = std::nullopt,
+                                     bool keepdim = false) const;
+  Tensor count_nonzero() const;
+  Tensor count_nonzero(const Dims& dim) const;
+  /// The p-norm of the difference; only a method, because dist is a namespace.
+  Tensor dist(const Tensor& other, Scalar p = 2) const;
+
+  // --- composed/scans.h ---
+  Tensor cumprod(std::int64_t dim, std::optional<DType> dtype = std::nullopt) const;
+  std::tuple<Tensor, Tensor> cummax(std::int64_t dim) const;
+  std::tuple<Tensor, Tensor> cummin(std::int64_t dim) const;
+  Tensor logcumsumexp(std::int64_t dim) const;
+  Tensor diff(std::int64_t n = 1, std::int64_t dim = -1) const;
+
+  // --- composed/products.h ---
+  Tensor addmv(const Tensor& mat, const Tensor& vec, Scalar beta = 1, Scalar alpha = 1) const;
+  Tensor addr(const Tensor& vec1, const Tensor& vec2, Scalar beta = 1, Scalar alpha = 1) const;
+  Tensor ger(const Tensor& vec2) const;
+  Tensor inner(const Tensor& other) const;
+  Tensor kron(const Tensor& other) const;
+  Tensor matrix_power(std::int64_t n) const;
+
+  // --- composed/counting.h ---
+  Tensor argwhere() const;
+  Tensor bincount(const Tensor& weights, std::int64_t minlength = 0) const;
+  Tensor bincount() const;
+  Tensor histc(std::int64_t bins = 100, Scalar min = 0, Scalar max = 0) const;
+
+  // --- composed/pointwise.h ---
+  Tensor frac() const;
+  Tensor nan_to_num(std::optional<double> nan = std::nullopt,
+                    std::optional<double> posinf = std::nullopt,
+                    std::optional<double> neginf = std::nullopt) const;
+  Tensor& nan_to_num_(std::optional<double> nan = std::nullopt,
+                      std::optional<double> posinf = std::nullopt,
+                      std::optional<double> neginf = std::nullopt) const;
+  Tensor positive() const;
+  Tensor deg2rad() const;
+  Tensor rad2deg() const;
+  Tensor sinh() const;
+  Tensor cosh() const;
+  Tensor sinc() const;
+  Tensor logit(std::optional<double> eps = std::nullopt) const;
+  Tensor logaddexp(const Tensor& other) const;
+  Tensor xlogy(const Tensor& other) const;
+  Tensor xlogy(Scalar other) const;
+  Tensor hypot(const Tensor& other) const;
+  Tensor heaviside(const Tensor& values) const;
+  Tensor fmax(const Tensor& other) const;
+  Tensor fmin(const Tensor& other) const;
+  Tensor signbit() const;
+  Tensor copysign(const Tensor& other) const;
+  Tensor copysign(Scalar other) const;
+  Tensor float_power(const Tensor& exponent) const;
+  Tensor float_power(Scalar exponent) const;
+
+  /// Views in place: this tensor, and every copy of its handle, gets the new shape and strides.
+  /// Throw std::invalid_argument for a tensor that requires grad: write `x = x.unsqueeze(0)`.
+  Tensor& squeeze_() const;
+  Tensor& squeeze_(std::int64_t dim) const;
+  Tensor& unsqueeze_(std::int64_t dim) const;
+  Tensor& transpose_(std::int64_t dim0, std::int64_t dim1) const;
+  Tensor& t_() const;
+
+ protected:
+  ComposedMethods() = default;
+};
+
+}  // namespace detail
+}  // namespace halfgrad
