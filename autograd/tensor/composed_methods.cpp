@@ -12,8 +12,9 @@ namespace {
 template <class F>
 Tensor& become_view(const Tensor& self, const char* op, const F& make_view) {
   if (self.requires_grad()) {
-    fail(op, "expected a tensor that does not require grad, got one that does; assign the result of "
-             "the function without _");
+    fail(op,
+         "expected a tensor that does not require grad, got one that does; assign the result of "
+         "the function without _");
   }
   self.set_data(make_view());
   return const_cast<Tensor&>(self);  // as in libtorch: the handle itself does not change
@@ -42,43 +43,40 @@ Tensor ComposedMethods::swapdims(std::int64_t dim0, std::int64_t dim1) const {
 Tensor ComposedMethods::unflatten(std::int64_t dim, const Shape& sizes) const {
   return halfgrad::unflatten(self(), dim, sizes);
 }
-Tensor ComposedMethods::fliplr() const {
-  return halfgrad::fliplr(self());
-}
-Tensor ComposedMethods::flipud() const {
-  return halfgrad::flipud(self());
-}
+Tensor ComposedMethods::fliplr() const { return halfgrad::fliplr(self()); }
+Tensor ComposedMethods::flipud() const { return halfgrad::flipud(self()); }
 Tensor ComposedMethods::rot90(std::int64_t k, const Dims& dims) const {
   return halfgrad::rot90(self(), k, dims);
 }
 std::vector<Tensor> ComposedMethods::tensor_split(std::int64_t sections, std::int64_t dim) const {
   return halfgrad::tensor_split(self(), sections, dim);
 }
-std::vector<Tensor> ComposedMethods::tensor_split(const std::vector<std::int64_t>& indices, std::int64_t dim) const {
+std::vector<Tensor> ComposedMethods::tensor_split(const std::vector<std::int64_t>& indices,
+                                                  std::int64_t dim) const {
   return halfgrad::tensor_split(self(), indices, dim);
 }
 Tensor ComposedMethods::broadcast_to(const Shape& sizes) const {
   return halfgrad::broadcast_to(self(), sizes);
 }
-Tensor ComposedMethods::tile(const Shape& dims) const {
-  return halfgrad::tile(self(), dims);
-}
-Tensor ComposedMethods::repeat_interleave(std::int64_t repeats, std::optional<std::int64_t> dim, std::optional<std::int64_t> output_size) const {
+Tensor ComposedMethods::tile(const Shape& dims) const { return halfgrad::tile(self(), dims); }
+Tensor ComposedMethods::repeat_interleave(std::int64_t repeats, std::optional<std::int64_t> dim,
+                                          std::optional<std::int64_t> output_size) const {
   return halfgrad::repeat_interleave(self(), repeats, dim, output_size);
 }
-Tensor ComposedMethods::repeat_interleave(const Tensor& repeats, std::optional<std::int64_t> dim, std::optional<std::int64_t> output_size) const {
+Tensor ComposedMethods::repeat_interleave(const Tensor& repeats, std::optional<std::int64_t> dim,
+                                          std::optional<std::int64_t> output_size) const {
   return halfgrad::repeat_interleave(self(), repeats, dim, output_size);
 }
-Tensor ComposedMethods::diag_embed(std::int64_t offset, std::int64_t dim1, std::int64_t dim2) const {
+Tensor ComposedMethods::diag_embed(std::int64_t offset, std::int64_t dim1,
+                                   std::int64_t dim2) const {
   return halfgrad::diag_embed(self(), offset, dim1, dim2);
 }
 Tensor ComposedMethods::diagflat(std::int64_t offset) const {
   return halfgrad::diagflat(self(), offset);
 }
-Tensor ComposedMethods::take(const Tensor& index) const {
-  return halfgrad::take(self(), index);
-}
-Tensor ComposedMethods::take_along_dim(const Tensor& indices, std::optional<std::int64_t> dim) const {
+Tensor ComposedMethods::take(const Tensor& index) const { return halfgrad::take(self(), index); }
+Tensor ComposedMethods::take_along_dim(const Tensor& indices,
+                                       std::optional<std::int64_t> dim) const {
   return halfgrad::take_along_dim(self(), indices, dim);
 }
 Tensor ComposedMethods::scatter(std::int64_t dim, const Tensor& index, const Tensor& src) const {
@@ -87,78 +85,86 @@ Tensor ComposedMethods::scatter(std::int64_t dim, const Tensor& index, const Ten
 Tensor ComposedMethods::scatter(std::int64_t dim, const Tensor& index, Scalar value) const {
   return halfgrad::scatter(self(), dim, index, value);
 }
-Tensor ComposedMethods::index_add(std::int64_t dim, const Tensor& index, const Tensor& source, Scalar alpha) const {
+Tensor ComposedMethods::index_add(std::int64_t dim, const Tensor& index, const Tensor& source,
+                                  Scalar alpha) const {
   return halfgrad::index_add(self(), dim, index, source, alpha);
 }
-Tensor ComposedMethods::index_copy(std::int64_t dim, const Tensor& index, const Tensor& source) const {
+Tensor ComposedMethods::index_copy(std::int64_t dim, const Tensor& index,
+                                   const Tensor& source) const {
   return halfgrad::index_copy(self(), dim, index, source);
 }
 Tensor ComposedMethods::index_fill(std::int64_t dim, const Tensor& index, Scalar value) const {
   return halfgrad::index_fill(self(), dim, index, value);
 }
-Tensor ComposedMethods::index_fill(std::int64_t dim, const Tensor& index, const Tensor& value) const {
+Tensor ComposedMethods::index_fill(std::int64_t dim, const Tensor& index,
+                                   const Tensor& value) const {
   return halfgrad::index_fill(self(), dim, index, value);
 }
 Tensor ComposedMethods::masked_scatter(const Tensor& mask, const Tensor& source) const {
   return halfgrad::masked_scatter(self(), mask, source);
 }
 Tensor& ComposedMethods::scatter_(std::int64_t dim, const Tensor& index, const Tensor& src) const {
-  return run_in_place(self(), "scatter_", [&] { return halfgrad::scatter(self(), dim, index, src); });
+  return run_in_place(self(), "scatter_",
+                      [&] { return halfgrad::scatter(self(), dim, index, src); });
 }
 Tensor& ComposedMethods::scatter_(std::int64_t dim, const Tensor& index, Scalar value) const {
-  return run_in_place(self(), "scatter_", [&] { return halfgrad::scatter(self(), dim, index, value); });
+  return run_in_place(self(), "scatter_",
+                      [&] { return halfgrad::scatter(self(), dim, index, value); });
 }
-Tensor& ComposedMethods::index_add_(std::int64_t dim, const Tensor& index, const Tensor& source, Scalar alpha) const {
-  return run_in_place(self(), "index_add_", [&] { return halfgrad::index_add(self(), dim, index, source, alpha); });
+Tensor& ComposedMethods::index_add_(std::int64_t dim, const Tensor& index, const Tensor& source,
+                                    Scalar alpha) const {
+  return run_in_place(self(), "index_add_",
+                      [&] { return halfgrad::index_add(self(), dim, index, source, alpha); });
 }
-Tensor& ComposedMethods::index_copy_(std::int64_t dim, const Tensor& index, const Tensor& source) const {
-  return run_in_place(self(), "index_copy_", [&] { return halfgrad::index_copy(self(), dim, index, source); });
+Tensor& ComposedMethods::index_copy_(std::int64_t dim, const Tensor& index,
+                                     const Tensor& source) const {
+  return run_in_place(self(), "index_copy_",
+                      [&] { return halfgrad::index_copy(self(), dim, index, source); });
 }
 Tensor& ComposedMethods::index_fill_(std::int64_t dim, const Tensor& index, Scalar value) const {
-  return run_in_place(self(), "index_fill_", [&] { return halfgrad::index_fill(self(), dim, index, value); });
+  return run_in_place(self(), "index_fill_",
+                      [&] { return halfgrad::index_fill(self(), dim, index, value); });
 }
-Tensor& ComposedMethods::index_fill_(std::int64_t dim, const Tensor& index, const Tensor& value) const {
-  return run_in_place(self(), "index_fill_", [&] { return halfgrad::index_fill(self(), dim, index, value); });
+Tensor& ComposedMethods::index_fill_(std::int64_t dim, const Tensor& index,
+                                     const Tensor& value) const {
+  return run_in_place(self(), "index_fill_",
+                      [&] { return halfgrad::index_fill(self(), dim, index, value); });
 }
 Tensor& ComposedMethods::masked_scatter_(const Tensor& mask, const Tensor& source) const {
-  return run_in_place(self(), "masked_scatter_", [&] { return halfgrad::masked_scatter(self(), mask, source); });
+  return run_in_place(self(), "masked_scatter_",
+                      [&] { return halfgrad::masked_scatter(self(), mask, source); });
 }
-Tensor ComposedMethods::median() const {
-  return halfgrad::median(self());
-}
+Tensor ComposedMethods::median() const { return halfgrad::median(self()); }
 std::tuple<Tensor, Tensor> ComposedMethods::median(std::int64_t dim, bool keepdim) const {
   return halfgrad::median(self(), dim, keepdim);
 }
 std::tuple<Tensor, Tensor> ComposedMethods::mode(std::int64_t dim, bool keepdim) const {
   return halfgrad::mode(self(), dim, keepdim);
 }
-std::tuple<Tensor, Tensor> ComposedMethods::kthvalue(std::int64_t k, std::int64_t dim, bool keepdim) const {
+std::tuple<Tensor, Tensor> ComposedMethods::kthvalue(std::int64_t k, std::int64_t dim,
+                                                     bool keepdim) const {
   return halfgrad::kthvalue(self(), k, dim, keepdim);
 }
 Tensor ComposedMethods::quantile(double q, std::optional<std::int64_t> dim, bool keepdim) const {
   return halfgrad::quantile(self(), q, dim, keepdim);
 }
-Tensor ComposedMethods::quantile(const Tensor& q, std::optional<std::int64_t> dim, bool keepdim) const {
+Tensor ComposedMethods::quantile(const Tensor& q, std::optional<std::int64_t> dim,
+                                 bool keepdim) const {
   return halfgrad::quantile(self(), q, dim, keepdim);
 }
-Tensor ComposedMethods::nansum() const {
-  return halfgrad::nansum(self());
-}
+Tensor ComposedMethods::nansum() const { return halfgrad::nansum(self()); }
 Tensor ComposedMethods::nansum(const Dims& dim, bool keepdim) const {
   return halfgrad::nansum(self(), dim, keepdim);
 }
-Tensor ComposedMethods::nanmean() const {
-  return halfgrad::nanmean(self());
-}
+Tensor ComposedMethods::nanmean() const { return halfgrad::nanmean(self()); }
 Tensor ComposedMethods::nanmean(const Dims& dim, bool keepdim) const {
   return halfgrad::nanmean(self(), dim, keepdim);
 }
-std::tuple<Tensor, Tensor> ComposedMethods::aminmax(std::optional<std::int64_t> dim, bool keepdim) const {
+std::tuple<Tensor, Tensor> ComposedMethods::aminmax(std::optional<std::int64_t> dim,
+                                                    bool keepdim) const {
   return halfgrad::aminmax(self(), dim, keepdim);
 }
-Tensor ComposedMethods::count_nonzero() const {
-  return halfgrad::count_nonzero(self());
-}
+Tensor ComposedMethods::count_nonzero() const { return halfgrad::count_nonzero(self()); }
 Tensor ComposedMethods::count_nonzero(const Dims& dim) const {
   return halfgrad::count_nonzero(self(), dim);
 }
@@ -180,96 +186,63 @@ Tensor ComposedMethods::logcumsumexp(std::int64_t dim) const {
 Tensor ComposedMethods::diff(std::int64_t n, std::int64_t dim) const {
   return halfgrad::diff(self(), n, dim);
 }
-Tensor ComposedMethods::addmv(const Tensor& mat, const Tensor& vec, Scalar beta, Scalar alpha) const {
+Tensor ComposedMethods::addmv(const Tensor& mat, const Tensor& vec, Scalar beta,
+                              Scalar alpha) const {
   return halfgrad::addmv(self(), mat, vec, beta, alpha);
 }
-Tensor ComposedMethods::addr(const Tensor& vec1, const Tensor& vec2, Scalar beta, Scalar alpha) const {
+Tensor ComposedMethods::addr(const Tensor& vec1, const Tensor& vec2, Scalar beta,
+                             Scalar alpha) const {
   return halfgrad::addr(self(), vec1, vec2, beta, alpha);
 }
-Tensor ComposedMethods::ger(const Tensor& vec2) const {
-  return halfgrad::ger(self(), vec2);
-}
-Tensor ComposedMethods::inner(const Tensor& other) const {
-  return halfgrad::inner(self(), other);
-}
-Tensor ComposedMethods::kron(const Tensor& other) const {
-  return halfgrad::kron(self(), other);
-}
+Tensor ComposedMethods::ger(const Tensor& vec2) const { return halfgrad::ger(self(), vec2); }
+Tensor ComposedMethods::inner(const Tensor& other) const { return halfgrad::inner(self(), other); }
+Tensor ComposedMethods::kron(const Tensor& other) const { return halfgrad::kron(self(), other); }
 Tensor ComposedMethods::matrix_power(std::int64_t n) const {
   return halfgrad::matrix_power(self(), n);
 }
-Tensor ComposedMethods::argwhere() const {
-  return halfgrad::argwhere(self());
-}
+Tensor ComposedMethods::argwhere() const { return halfgrad::argwhere(self()); }
 Tensor ComposedMethods::bincount(const Tensor& weights, std::int64_t minlength) const {
   return halfgrad::bincount(self(), weights, minlength);
 }
-Tensor ComposedMethods::bincount() const {
-  return halfgrad::bincount(self());
-}
+Tensor ComposedMethods::bincount() const { return halfgrad::bincount(self()); }
 Tensor ComposedMethods::histc(std::int64_t bins, Scalar min, Scalar max) const {
   return halfgrad::histc(self(), bins, min, max);
 }
-Tensor ComposedMethods::frac() const {
-  return halfgrad::frac(self());
-}
-Tensor ComposedMethods::nan_to_num(std::optional<double> nan, std::optional<double> posinf, std::optional<double> neginf) const {
+Tensor ComposedMethods::frac() const { return halfgrad::frac(self()); }
+Tensor ComposedMethods::nan_to_num(std::optional<double> nan, std::optional<double> posinf,
+                                   std::optional<double> neginf) const {
   return halfgrad::nan_to_num(self(), nan, posinf, neginf);
 }
-Tensor& ComposedMethods::nan_to_num_(std::optional<double> nan, std::optional<double> posinf, std::optional<double> neginf) const {
-  return run_in_place(self(), "nan_to_num_", [&] { return halfgrad::nan_to_num(self(), nan, posinf, neginf); });
+Tensor& ComposedMethods::nan_to_num_(std::optional<double> nan, std::optional<double> posinf,
+                                     std::optional<double> neginf) const {
+  return run_in_place(self(), "nan_to_num_",
+                      [&] { return halfgrad::nan_to_num(self(), nan, posinf, neginf); });
 }
-Tensor ComposedMethods::positive() const {
-  return halfgrad::positive(self());
-}
-Tensor ComposedMethods::deg2rad() const {
-  return halfgrad::deg2rad(self());
-}
-Tensor ComposedMethods::rad2deg() const {
-  return halfgrad::rad2deg(self());
-}
-Tensor ComposedMethods::sinh() const {
-  return halfgrad::sinh(self());
-}
-Tensor ComposedMethods::cosh() const {
-  return halfgrad::cosh(self());
-}
-Tensor ComposedMethods::sinc() const {
-  return halfgrad::sinc(self());
-}
+Tensor ComposedMethods::positive() const { return halfgrad::positive(self()); }
+Tensor ComposedMethods::deg2rad() const { return halfgrad::deg2rad(self()); }
+Tensor ComposedMethods::rad2deg() const { return halfgrad::rad2deg(self()); }
+Tensor ComposedMethods::sinh() const { return halfgrad::sinh(self()); }
+Tensor ComposedMethods::cosh() const { return halfgrad::cosh(self()); }
+Tensor ComposedMethods::sinc() const { return halfgrad::sinc(self()); }
 Tensor ComposedMethods::logit(std::optional<double> eps) const {
   return halfgrad::logit(self(), eps);
 }
 Tensor ComposedMethods::logaddexp(const Tensor& other) const {
   return halfgrad::logaddexp(self(), other);
 }
-Tensor ComposedMethods::xlogy(const Tensor& other) const {
-  return halfgrad::xlogy(self(), other);
-}
-Tensor ComposedMethods::xlogy(Scalar other) const {
-  return halfgrad::xlogy(self(), other);
-}
-Tensor ComposedMethods::hypot(const Tensor& other) const {
-  return halfgrad::hypot(self(), other);
-}
+Tensor ComposedMethods::xlogy(const Tensor& other) const { return halfgrad::xlogy(self(), other); }
+Tensor ComposedMethods::xlogy(Scalar other) const { return halfgrad::xlogy(self(), other); }
+Tensor ComposedMethods::hypot(const Tensor& other) const { return halfgrad::hypot(self(), other); }
 Tensor ComposedMethods::heaviside(const Tensor& values) const {
   return halfgrad::heaviside(self(), values);
 }
-Tensor ComposedMethods::fmax(const Tensor& other) const {
-  return halfgrad::fmax(self(), other);
-}
-Tensor ComposedMethods::fmin(const Tensor& other) const {
-  return halfgrad::fmin(self(), other);
-}
-Tensor ComposedMethods::signbit() const {
-  return halfgrad::signbit(self());
-}
+Tensor ComposedMethods::fmax(const Tensor& other) const { return halfgrad::fmax(self(), other); }
+Tensor ComposedMethods::fmin(const Tensor& other) const { return halfgrad::fmin(self(), other); }
+Tensor ComposedMethods::signbit() const { return halfgrad::signbit(self()); }
 Tensor ComposedMethods::copysign(const Tensor& other) const {
   return halfgrad::copysign(self(), other);
 }
-Tensor ComposedMethods::copysign(Scalar other) const {
-  return halfgrad::copysign(self(), other);
-}
+Tensor ComposedMethods::copysign(Scalar other) const { return halfgrad::copysign(self(), other); }
 Tensor ComposedMethods::float_power(const Tensor& exponent) const {
   return halfgrad::float_power(self(), exponent);
 }

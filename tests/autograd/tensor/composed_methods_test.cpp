@@ -83,8 +83,9 @@ TEST_P(ComposedMethod, RecordsWhatItWritesInPlace) {
     y.scatter_(1, tensor({{2}, {0}}).to(in[0].device()), in[1]);
     return y;
   };
-  const Tensor x = randn({2, 3}, dtype(kDouble)).to(device());
-  EXPECT_TRUE(autograd::gradcheck(written, {x, randn({2, 3}, dtype(kDouble)).to(device())}));
+  const Tensor x = randn({2, 3}, dtype(kDouble)).to(device()).requires_grad_();
+  const Tensor y = randn({2, 3}, dtype(kDouble)).to(device()).requires_grad_();
+  EXPECT_TRUE(autograd::gradcheck(written, {x, y}));
   const Tensor leaf = ones({2, 3}, requires_grad());
   EXPECT_THROW(leaf.index_fill_(0, tensor({0}), 1), std::runtime_error);
   EXPECT_EQ(leaf[0][0].item<float>(), 1);
