@@ -81,7 +81,7 @@ Tensor sinh(const Tensor& self) {
     const Tensor half = x * 0.5;
     return sinh_of(half) * 2 * (0.5 * exp(half) + 0.5 * exp(-half));
   };
-  return detail::widened(kFloat64, compute, self);
+  return detail::widened("sinh", Precision::wide_range, kFloat64, compute, self);
 }
 
 // cosh(x) = 1 + 2 sinh(x/2)^2: its derivative, unlike that of (exp(x) + exp(-x)) / 2, is accurate
@@ -91,7 +91,7 @@ Tensor cosh(const Tensor& self) {
     const Tensor s = sinh_of(x * 0.5);
     return 1 + s * 2 * s;
   };
-  return detail::widened(kFloat64, compute, self);
+  return detail::widened("cosh", Precision::wide_range, kFloat64, compute, self);
 }
 
 // sin(z) / z for z = pi x; near 0 its series, which has an accurate derivative

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/graph/composite_op.h>
 #include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
@@ -131,7 +132,9 @@ Tensor tensordot(const Tensor& self, const Tensor& other, const Dims& dims_self,
   const Tensor left = reshape(permute(a, joined(rows, pairs)), {numel(row_sizes), depth});
   const Tensor right =
       reshape(permute(b, joined(other_pairs, columns)), {depth, numel(column_sizes)});
-  return reshape(mm(left, right), joined(row_sizes, column_sizes));
+  // Autocast converts operands of several dtypes to the widest, and leaves those of one dtype.
+  const Tensor product = detail::composite("tensordot", Precision::widest_operand, mm, left, right);
+  return reshape(product, joined(row_sizes, column_sizes));
 }
 
 Tensor inner(const Tensor& self, const Tensor& other) {

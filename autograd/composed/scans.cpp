@@ -93,14 +93,17 @@ DType integral_dtype(const Tensor& y) { return y.is_floating_point() ? kFloat32 
 Tensor cumprod(const Tensor& self, std::int64_t dim, std::optional<DType> dtype) {
   const int d = wrap_dim(dim, static_cast<int>(self.dim()), "cumprod");
   const Tensor x = to(self, dtype.value_or(self.is_floating_point() ? self.dtype() : kLong));
-  if (self.dim() == 0 || self.size(d) < 2 || self.numel() == 0) return clone(x);
+  const bool is_copy = self.dim() == 0 || self.size(d) < 2 || self.numel() == 0;
   const auto multiply = [](const Tensor& a, const Tensor& b) { return a * b; };
-  if (!x.is_floating_point()) return prefixes(x, d, multiply);
+  if (!x.is_floating_point()) return is_copy ? clone(x) : prefixes(x, d, multiply);
   const auto compute = [&](const Tensor& wide) {
+    if (is_copy) return clone(wide);
     return has_moderate_products(wide, d) ? prefixes(wide, d, multiply)
                                           : products_one_by_one(wide, d);
   };
-  return detail::widened(kFloat64, compute, x);
+  // Autocast respects the dtype that the caller names.
+  const Precision precision = dtype ? Precision::any : Precision::wide_range;
+  return detail::widened("cumprod", precision, kFloat64, compute, x);
 }
 
 std::tuple<Tensor, Tensor> cummax(const Tensor& self, std::int64_t dim) {

@@ -84,11 +84,13 @@ Selection mode(const Tensor& self, std::int64_t dim, bool keepdim) {
   return selected("mode", self, dim, keepdim, mode_index);
 }
 
+// PyTorch's autocast leaves nansum() and nanmean() in 16 bits, unlike sum().
 Tensor nansum(const Tensor& self, std::optional<DType> dtype) {
-  return sum(without_nans(self), dtype);
+  return nansum(self, Dims(), false, dtype);
 }
 Tensor nansum(const Tensor& self, const Dims& dim, bool keepdim, std::optional<DType> dtype) {
-  return sum(without_nans(self), dim, keepdim, dtype);
+  const auto compute = [&](const Tensor& x) { return sum(without_nans(x), dim, keepdim, dtype); };
+  return detail::composite("nansum", Precision::any, compute, self);
 }
 
 Tensor nanmean(const Tensor& self, std::optional<DType> dtype) {
@@ -102,7 +104,7 @@ Tensor nanmean(const Tensor& self, const Dims& dim, bool keepdim, std::optional<
   const auto compute = [&](const Tensor& x) {
     return nansum(x, dim, keepdim) / sum(~isnan(x), dim, keepdim);
   };
-  return detail::widened(kFloat32, compute, given);
+  return detail::widened("nanmean", Precision::any, kFloat32, compute, given);
 }
 
 Selection aminmax(const Tensor& self, std::optional<std::int64_t> dim, bool keepdim) {
@@ -128,7 +130,7 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p) {
     const Tensor differences = unsqueeze(a, -2) - unsqueeze(b, -3);
     return a.size(-1) == 0 ? sum(differences, -1) : norm(differences, p, -1);
   };
-  return detail::widened(kFloat32, compute, x1, x2);
+  return detail::widened("cdist", Precision::wide_range, kFloat32, compute, x1, x2);
 }
 
 }  // namespace halfgrad

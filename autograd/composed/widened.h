@@ -3,6 +3,7 @@
 #include <array>
 #include <concepts>
 
+#include <halfgrad/autograd/graph/composite_op.h>
 #include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/ops.h>
 
@@ -17,6 +18,14 @@ Tensor widened(DType least, const F& compute, const In&... operands) {
   const DType dtype = is_floating_point(promoted) ? promoted : kFloat32;
   const DType wide = promote_types(dtype, least);
   return to(compute(to(operands, wide)...), dtype);
+}
+
+/// Does so for a function that autocast knows by this name and treats as one op.
+template <class F, std::same_as<Tensor>... In>
+Tensor widened(const char* name, Precision precision, DType least, const F& compute,
+               const In&... operands) {
+  const auto whole = [&](const auto&... cast) { return widened(least, compute, cast...); };
+  return composite(name, precision, whole, operands...);
 }
 
 }  // namespace halfgrad::detail

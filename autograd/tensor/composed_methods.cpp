@@ -1,6 +1,7 @@
 #include <halfgrad/autograd/tensor/composed_methods.h>
 
 #include <halfgrad/autograd/composed.h>
+#include <halfgrad/autograd/graph/composite_op.h>
 #include <halfgrad/autograd/graph/in_place.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
@@ -169,7 +170,8 @@ Tensor ComposedMethods::count_nonzero(const Dims& dim) const {
   return halfgrad::count_nonzero(self(), dim);
 }
 Tensor ComposedMethods::dist(const Tensor& other, Scalar p) const {
-  return norm(self() - other, p);
+  const auto compute = [p](const Tensor& a, const Tensor& b) { return halfgrad::norm(a - b, p); };
+  return composite("dist", Precision::wide_range, compute, self(), other);
 }
 Tensor ComposedMethods::cumprod(std::int64_t dim, std::optional<DType> dtype) const {
   return halfgrad::cumprod(self(), dim, dtype);
