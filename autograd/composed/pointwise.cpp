@@ -43,9 +43,8 @@ Tensor bits_of(const Tensor& self) {
   const Array x = self.array().contiguous();
   const std::int64_t size = item_size(x.dtype());
   const DType dtype = size == 8 ? kLong : size == 4 ? kInt : kShort;
-  const std::shared_ptr<Storage> storage = x.storage();
   return Tensor(Array::from_blob(
-      x.data(), x.sizes(), x.strides(), dtype, [storage] {}, x.device()));
+      x.data(), x.sizes(), x.strides(), dtype, [storage = x.storage()] {}, x.device()));
 }
 
 // sinh(x) = (expm1(x) - expm1(-x)) / 2: both terms have one sign, so that nothing cancels near 0.
