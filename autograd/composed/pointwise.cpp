@@ -100,7 +100,8 @@ Tensor sinc(const Tensor& self) {
     const Tensor is_small = abs(z) < 0x1p-8;
     const Tensor far = masked_fill(z, is_small, 1);
     const Tensor squares = square(masked_fill(z, ~is_small, 0));
-    return where(is_small, 1 - squares / 6 + square(squares) / 120, sin(far) / far);
+    const Tensor series = 1 - squares / 6 * (1 - squares / 20 * (1 - squares / 42));
+    return where(is_small, series, sin(far) / far);
   };
   return detail::widened(kFloat64, compute, self);
 }

@@ -6,8 +6,8 @@
 
 #include <halfgrad/halfgrad.h>
 
-// What autocast does to composed functions: the dtypes are those of torch.autocast on CUDA, whose
-// lists are in at::autocast (aten/src/ATen/autocast_mode.h).
+// Dtypes of composed functions under autocast: those of torch.autocast on CUDA, whose lists are in
+// at::autocast (aten/src/ATen/autocast_mode.h).
 namespace halfgrad {
 namespace {
 
