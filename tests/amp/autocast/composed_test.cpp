@@ -18,7 +18,7 @@ class ComposedUnderAutocast : public ::testing::Test {
 };
 
 TEST_F(ComposedUnderAutocast, RunsInFloat32WhereSixteenBitsOverflow) {
-  const amp::Autocast autocast(kCPU);
+  const amp::Autocast autocast(default_device_type());
   EXPECT_EQ(sinh(half_).dtype(), kFloat);
   EXPECT_EQ(half_.cosh().dtype(), kFloat);
   EXPECT_EQ(cumprod(half_, 0).dtype(), kFloat);
@@ -32,7 +32,7 @@ TEST_F(ComposedUnderAutocast, RunsInFloat32WhereSixteenBitsOverflow) {
 }
 
 TEST_F(ComposedUnderAutocast, RunsInSixteenBitsWhereTensorCoresDo) {
-  const amp::Autocast autocast(kCPU);
+  const amp::Autocast autocast(default_device_type());
   EXPECT_EQ(addmv(x_[0], x_, x_[1]).dtype(), kHalf);
   EXPECT_EQ(addr(x_, x_[0], x_[1]).dtype(), kHalf);
   EXPECT_EQ(chain_matmul({x_, x_, x_}).dtype(), kHalf);
@@ -40,7 +40,7 @@ TEST_F(ComposedUnderAutocast, RunsInSixteenBitsWhereTensorCoresDo) {
 }
 
 TEST_F(ComposedUnderAutocast, TakesTheWidestOperand) {
-  const amp::Autocast autocast(kCPU);
+  const amp::Autocast autocast(default_device_type());
   EXPECT_EQ(tensordot(x_, half_, {1}, {0}).dtype(), kFloat);
   EXPECT_EQ(tensordot(x_, x_, {1}, {0}).dtype(), kFloat);
   EXPECT_EQ(tensordot(half_, half_, {1}, {0}).dtype(), kHalf);
@@ -48,7 +48,7 @@ TEST_F(ComposedUnderAutocast, TakesTheWidestOperand) {
 }
 
 TEST_F(ComposedUnderAutocast, KeepsTheDtypeElsewhere) {
-  const amp::Autocast autocast(kCPU);
+  const amp::Autocast autocast(default_device_type());
   for (const Tensor& x : {x_, half_}) {
     EXPECT_EQ(nansum(x).dtype(), x.dtype());
     EXPECT_EQ(nanmean(x, 0).dtype(), x.dtype());
