@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include <halfgrad/autograd/composed/writing.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/ops.h>
@@ -173,6 +174,14 @@ std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self, bool r
     counts = cat({narrow(places, 0, 1, places.numel() - 1), full({1}, count, integers)}) - places;
   }
   return {index_select(flat, 0, places), inverse, counts};
+}
+
+std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& self, bool /*sorted*/,
+                                            bool return_inverse, bool return_counts) {
+  const auto [sorted, order] = sort(flatten(self.detach()));
+  auto [distinct, inverse, counts] = unique_consecutive(sorted, return_inverse, return_counts);
+  if (return_inverse) inverse = reshape(scatter(order, 0, order, inverse), self.sizes());
+  return {distinct, inverse, counts};
 }
 
 Tensor argwhere(const Tensor& self) { return nonzero(self); }

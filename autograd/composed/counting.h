@@ -53,6 +53,11 @@ Tensor bucketize(Scalar self, const Tensor& boundaries, bool out_int32 = false, 
 std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self,
                                                       bool return_inverse = false,
                                                       bool return_counts = false);
+/// The distinct elements of a tensor, always sorted, with the same second and third result. (The
+/// Python function torch.unique calls it; libtorch has no other name.)
+std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& self, bool sorted = true,
+                                            bool return_inverse = false,
+                                            bool return_counts = false);
 /// nonzero().
 Tensor argwhere(const Tensor& self);
 

@@ -98,6 +98,24 @@ Tensor unflatten(const Tensor& self, std::int64_t dim, const Shape& sizes) {
   return reshape(self, all);
 }
 
+Tensor unfold(const Tensor& self, std::int64_t dimension, std::int64_t size, std::int64_t step) {
+  const int d = wrap_dim(dimension, static_cast<int>(self.dim()), "unfold");
+  const Tensor x = atleast_1d(self);
+  if (size < 0 || size > x.size(d) || step < 1) {
+    detail::fail("unfold", "expected 0 <= size <= {} and step >= 1, got size {} and step {}",
+                 x.size(d), size, step);
+  }
+  Shape sizes = x.sizes(), strides = x.strides();
+  const std::int64_t stride = strides[d];
+  sizes[d] = (x.size(d) - size) / step + 1;
+  // One window has no neighbour: its stride is never used, and step * stride could overflow.
+  if (sizes[d] > 1) strides[d] = step * stride;
+  if (self.dim() == 0) sizes = strides = {};
+  sizes.push_back(size);
+  strides.push_back(stride);
+  return as_strided(self, sizes, strides);
+}
+
 Tensor atleast_1d(const Tensor& self) { return self.dim() < 1 ? reshape(self, {1}) : self; }
 Tensor atleast_2d(const Tensor& self) {
   return self.dim() < 2 ? unsqueeze(atleast_1d(self), 0) : self;

@@ -29,6 +29,9 @@ Tensor swapaxes(const Tensor& self, std::int64_t axis0, std::int64_t axis1);
 Tensor swapdims(const Tensor& self, std::int64_t dim0, std::int64_t dim1);
 /// Replaces a dimension by several of these sizes. One size may be -1: it is the size that fits.
 Tensor unflatten(const Tensor& self, std::int64_t dim, const Shape& sizes);
+/// All windows of `size` elements along a dimension, `step` apart: a new last dimension runs along
+/// the window, and `dimension` over the windows. A tensor without dimensions counts as one element.
+Tensor unfold(const Tensor& self, std::int64_t dimension, std::int64_t size, std::int64_t step);
 /// Tensors of at least 1, 2 or 3 dimensions, others unchanged. atleast_2d: [n] becomes [1, n].
 /// atleast_3d: [n] becomes [1, n, 1], and [n, m] becomes [n, m, 1].
 Tensor atleast_1d(const Tensor& self);

@@ -1,5 +1,7 @@
 #include <halfgrad/autograd/tensor/composed_methods.h>
 
+#include <algorithm>
+
 #include <halfgrad/autograd/composed.h>
 #include <halfgrad/autograd/graph/composite_op.h>
 #include <halfgrad/autograd/graph/in_place.h>
@@ -43,6 +45,9 @@ Tensor ComposedMethods::swapdims(std::int64_t dim0, std::int64_t dim1) const {
 }
 Tensor ComposedMethods::unflatten(std::int64_t dim, const Shape& sizes) const {
   return halfgrad::unflatten(self(), dim, sizes);
+}
+Tensor ComposedMethods::unfold(std::int64_t dimension, std::int64_t size, std::int64_t step) const {
+  return halfgrad::unfold(self(), dimension, size, step);
 }
 Tensor ComposedMethods::fliplr() const { return halfgrad::fliplr(self()); }
 Tensor ComposedMethods::flipud() const { return halfgrad::flipud(self()); }
@@ -134,6 +139,21 @@ Tensor& ComposedMethods::index_fill_(std::int64_t dim, const Tensor& index,
 Tensor& ComposedMethods::masked_scatter_(const Tensor& mask, const Tensor& source) const {
   return run_in_place(self(), "masked_scatter_",
                       [&] { return halfgrad::masked_scatter(self(), mask, source); });
+}
+Tensor& ComposedMethods::fill_diagonal_(Scalar fill_value, bool wrap) const {
+  const Shape& sizes = self().sizes();
+  const auto differs = [&](std::int64_t size) { return size != sizes[0]; };
+  if (sizes.size() < 2 || (sizes.size() > 2 && std::ranges::any_of(sizes, differs))) {
+    fail("fill_diagonal_", "expected a matrix, or more dimensions of equal size, got shape {}",
+         sizes);
+  }
+  const std::int64_t rows = sizes[0], block = wrap && sizes.size() == 2 ? sizes[1] + 1 : rows;
+  for (std::int64_t row = 0; row < rows; row += block) {
+    Tensor diagonal = self().slice(0, row);
+    while (diagonal.dim() > 1) diagonal = diagonal.diagonal(0, 0, -1);
+    diagonal.fill_(fill_value);
+  }
+  return const_cast<Tensor&>(self());  // as in libtorch: the handle itself does not change
 }
 Tensor ComposedMethods::median() const { return halfgrad::median(self()); }
 std::tuple<Tensor, Tensor> ComposedMethods::median(std::int64_t dim, bool keepdim) const {

@@ -27,6 +27,7 @@ class ComposedMethods : public InPlaceMethods {
   Tensor swapaxes(std::int64_t axis0, std::int64_t axis1) const;
   Tensor swapdims(std::int64_t dim0, std::int64_t dim1) const;
   Tensor unflatten(std::int64_t dim, const Shape& sizes) const;
+  Tensor unfold(std::int64_t dimension, std::int64_t size, std::int64_t step) const;
   Tensor fliplr() const;
   Tensor flipud() const;
   Tensor rot90(std::int64_t k = 1, const Dims& dims = {0, 1}) const;
@@ -62,6 +63,10 @@ class ComposedMethods : public InPlaceMethods {
   Tensor& index_fill_(std::int64_t dim, const Tensor& index, Scalar value) const;
   Tensor& index_fill_(std::int64_t dim, const Tensor& index, const Tensor& value) const;
   Tensor& masked_scatter_(const Tensor& mask, const Tensor& source) const;
+  /// Fills the diagonal x_ii of a matrix, or the elements x_ii...i of a tensor of more dimensions
+  /// of equal size. With `wrap` the diagonal of a tall matrix [n, m] begins again after every m + 1
+  /// rows. Throws std::invalid_argument for other shapes.
+  Tensor& fill_diagonal_(Scalar fill_value, bool wrap = false) const;
 
   // --- composed/statistics.h ---
   Tensor median() const;

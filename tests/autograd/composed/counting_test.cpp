@@ -57,6 +57,29 @@ TEST_P(CountingComposed, Bincount) {
   EXPECT_THROW(bincount(x, {}, -1), std::invalid_argument);
 }
 
+TEST_P(CountingComposed, DistinctElements) {
+  const Tensor x = elements({3, 1, -2, 1, 3, 1}, kInt).reshape({2, 3});
+  const auto [distinct, inverse, counts] = _unique2(x.t(), true, true, true);
+  EXPECT_EQ(elements(distinct), (Doubles{-2, 1, 3}));
+  EXPECT_EQ(distinct.dtype(), kInt);
+  EXPECT_EQ(elements(inverse), (Doubles{2, 1, 1, 2, 0, 1})) << "of the transpose";
+  EXPECT_EQ(inverse.sizes(), (Shape{3, 2}));
+  EXPECT_EQ(elements(counts), (Doubles{1, 3, 2}));
+  EXPECT_EQ(std::get<1>(_unique2(x)).numel(), 0);
+  EXPECT_EQ(std::get<2>(_unique2(x)).numel(), 0);
+  EXPECT_EQ(elements(std::get<0>(_unique2(x, false))), (Doubles{-2, 1, 3}));
+  const auto [of_nans, places, times] = _unique2(elements({kNan, 0, kNan, -0.0}), true, true, true);
+  EXPECT_EQ(of_nans.numel(), 3) << "each NaN is an element of its own";
+  EXPECT_EQ(elements(places), (Doubles{1, 0, 2, 0}));
+  EXPECT_EQ(elements(times), (Doubles{2, 1, 1}));
+  EXPECT_EQ(elements(std::get<1>(_unique2(sum(x), true, true))), (Doubles{0}));
+  EXPECT_EQ(std::get<1>(_unique2(sum(x), true, true)).sizes(), Shape());
+  const Tensor none = elements(Doubles()).reshape({0, 2});
+  EXPECT_EQ(std::get<1>(_unique2(none, true, true, true)).sizes(), (Shape{0, 2}));
+  EXPECT_EQ(std::get<2>(_unique2(none, true, true, true)).numel(), 0);
+  EXPECT_FALSE(std::get<0>(_unique2(randn({3}, {.requires_grad = true}))).requires_grad());
+}
+
 TEST_P(CountingComposed, Histc) {
   const Tensor x = elements({1, 2, 1, 4, kNan, -7, 3});
   EXPECT_EQ(elements(histc(x, 4, 0, 4)), (Doubles{0, 2, 1, 2}));

@@ -15,6 +15,7 @@ namespace halfgrad {
 namespace {
 
 constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 using MovedDimensions = TensorsOnDevice;
 HALFGRAD_ON_DEVICES(MovedDimensions);
@@ -52,6 +53,27 @@ TEST_P(MovedDimensions, RefusesOnesThatAreNoPermutation) {
   EXPECT_THROW(movedim(x, 3, 0), std::out_of_range);
   EXPECT_THROW(moveaxis(x, 0, -4), std::out_of_range);
   EXPECT_THROW(swapdims(x, 0, 3), std::out_of_range);
+}
+
+TEST_P(MovedDimensions, Unfolds) {
+  const Tensor x = arange(10).reshape({2, 5}).to(device());
+  EXPECT_EQ(unfold(x, 1, 3, 2).sizes(), (Shape{2, 2, 3}));
+  EXPECT_EQ(elements(unfold(x, 1, 3, 2)), (Doubles{0, 1, 2, 2, 3, 4, 5, 6, 7, 7, 8, 9}));
+  EXPECT_EQ(elements(unfold(x, 0, 1, 1)[1]), (Doubles{5, 6, 7, 8, 9}));
+  EXPECT_EQ(unfold(x, 0, 1, 1).sizes(), (Shape{2, 5, 1}));
+  EXPECT_EQ(elements(unfold(x.t(), -2, 2, 3)), (Doubles{0, 1, 5, 6, 3, 4, 8, 9}));
+  EXPECT_EQ(elements(unfold(x.slice(1, 1), 1, 4, kMost)), (Doubles{1, 2, 3, 4, 6, 7, 8, 9}));
+  EXPECT_EQ(unfold(x, 1, 0, 2).sizes(), (Shape{2, 3, 0}));
+  EXPECT_EQ(unfold(sum(x), 0, 1, 1).sizes(), (Shape{1}));
+  EXPECT_EQ(unfold(sum(x), -1, 0, 1).sizes(), (Shape{0}));
+  EXPECT_TRUE(unfold(x, 1, 3, 2).is_alias_of(x));
+  EXPECT_TRUE(x.unfold(1, 3, 2).equal(unfold(x, 1, 3, 2)));
+  EXPECT_EQ(message_of([&] { unfold(x, 1, 6, 1); }),
+            "unfold: expected 0 <= size <= 5 and step >= 1, got size 6 and step 1");
+  EXPECT_THROW(unfold(x, 1, -1, 1), std::invalid_argument);
+  EXPECT_THROW(unfold(x, 1, 1, 0), std::invalid_argument);
+  EXPECT_THROW(unfold(sum(x), 0, 2, 1), std::invalid_argument);
+  EXPECT_THROW(unfold(x, 2, 1, 1), std::out_of_range);
 }
 
 TEST_P(MovedDimensions, UnflattensADimension) {
@@ -140,7 +162,8 @@ TEST_P(MovedDimensions, HaveTheGradientsOfFiniteDifferences) {
                                rot90(in[0], 1, {2, 0}),
                                rot90(in[0], 2, {0, 1}),
                                rot90(in[0], 3, {1, 2}),
-                               rot90(in[0], 4, {1, 2})};
+                               rot90(in[0], 4, {1, 2}),
+                               unfold(in[0], 2, 3, 1)};
   };
   const Tensor x = random_tensor({2, 3, 4}, -2, 2, {.seed = 1}).to(device()).requires_grad_();
   for (const Tensor& y : f({x})) EXPECT_TRUE(y.requires_grad());

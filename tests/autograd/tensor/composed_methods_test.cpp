@@ -25,6 +25,39 @@ std::string text_of(const T& value) {
   return out.str();
 }
 
+TEST_P(ComposedMethod, FillsADiagonal) {
+  const auto filled = [&](const Shape& sizes, bool wrap = false) {
+    Tensor x = zeros(sizes, {.device = device()});
+    EXPECT_EQ(&x.fill_diagonal_(1, wrap), &x);
+    return elements(x.nonzero());
+  };
+  EXPECT_EQ(filled({2, 4}), (Doubles{0, 0, 1, 1}));
+  EXPECT_EQ(filled({4, 2}), (Doubles{0, 0, 1, 1}));
+  EXPECT_EQ(filled({7, 2}, true), (Doubles{0, 0, 1, 1, 3, 0, 4, 1, 6, 0}));
+  EXPECT_EQ(filled({3, 2}, true), (Doubles{0, 0, 1, 1}));
+  EXPECT_EQ(filled({2, 7}, true), (Doubles{0, 0, 1, 1}));
+  EXPECT_EQ(filled({2, 2, 2}), (Doubles{0, 0, 0, 1, 1, 1}));
+  EXPECT_EQ(filled({2, 2, 2, 2}, true), (Doubles{0, 0, 0, 0, 1, 1, 1, 1}));
+  EXPECT_EQ(filled({0, 3}), Doubles());
+  EXPECT_EQ(filled({3, 0}, true), Doubles());
+  EXPECT_EQ(filled({1, 1}, true), (Doubles{0, 0}));
+  Tensor transposed = zeros({2, 7}, {.device = device()});
+  transposed.t().fill_diagonal_(2, true);
+  EXPECT_EQ(elements(transposed.t().nonzero()), (Doubles{0, 0, 1, 1, 3, 0, 4, 1, 6, 0}));
+  EXPECT_EQ(message_of([&] {
+              zeros({2, 2, 3}).fill_diagonal_(1);
+            }),
+            "fill_diagonal_: expected a matrix, or more dimensions of equal size, got shape "
+            "[2, 2, 3]");
+  EXPECT_THROW(zeros({3}).fill_diagonal_(1), std::invalid_argument);
+  EXPECT_THROW(zeros({}).fill_diagonal_(1), std::invalid_argument);
+  const Tensor x = ones({2, 2}, {.device = device(), .requires_grad = true});
+  Tensor y = x * 3;
+  y.fill_diagonal_(5);
+  y.sum().backward();
+  EXPECT_EQ(elements(x.grad()), (Doubles{0, 3, 3, 0}));
+}
+
 TEST_P(ComposedMethod, EqualsItsFunction) {
   const Tensor x = tensor({{4.0, 1.0, 3.0}, {2.0, 6.0, 5.0}}).to(device());
   const Tensor picked = tensor({2, 0}).to(device());
