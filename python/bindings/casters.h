@@ -18,6 +18,12 @@ struct ValuesIndices {
   Tensor indices;
 };
 
+/// The result of aminmax(): a named tuple in Python.
+struct MinMax {
+  Tensor min;
+  Tensor max;
+};
+
 /// An array of NumPy as the second operand of an operator, which becomes a tensor. Without it NumPy
 /// compares the objects, and == is False.
 struct NumPyArray {
@@ -34,18 +40,32 @@ struct TensorTuple {
 /// Conversions of scalars and shapes between Python and C++.
 namespace nanobind::detail {
 
+/// Returns a named tuple of return_types.py, or null with Python's error set.
+inline handle named_tuple(const char* type, const halfgrad::Tensor& first,
+                          const halfgrad::Tensor& second) noexcept {
+  try {
+    return module_::import_("halfgrad.return_types").attr(type)(first, second).release();
+  } catch (python_error& error) {
+    error.restore();
+    return handle();
+  }
+}
+
 template <>
 struct type_caster<halfgrad::python::ValuesIndices> {
   NB_TYPE_CASTER(halfgrad::python::ValuesIndices, const_name("halfgrad.return_types.ValuesIndices"))
 
   static handle from_cpp(const Value& result, rv_policy, cleanup_list*) noexcept {
-    try {
-      const module_ types = module_::import_("halfgrad.return_types");
-      return types.attr("ValuesIndices")(result.values, result.indices).release();
-    } catch (python_error& error) {
-      error.restore();
-      return handle();
-    }
+    return named_tuple("ValuesIndices", result.values, result.indices);
+  }
+};
+
+template <>
+struct type_caster<halfgrad::python::MinMax> {
+  NB_TYPE_CASTER(halfgrad::python::MinMax, const_name("halfgrad.return_types.MinMax"))
+
+  static handle from_cpp(const Value& result, rv_policy, cleanup_list*) noexcept {
+    return named_tuple("MinMax", result.min, result.max);
   }
 };
 

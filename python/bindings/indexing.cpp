@@ -10,6 +10,7 @@ namespace halfgrad::python {
 namespace {
 
 using indexing::TensorIndex;
+using Indices = nb::typed<nb::sequence, nb::any>;
 
 std::optional<std::int64_t> limit_of(const nb::object& slice, const char* name) {
   return nb::cast<std::optional<std::int64_t>>(slice.attr(name));
@@ -88,7 +89,7 @@ bool contains(const Tensor& self, Scalar value) { return (self == value).any().i
 
 }  // namespace
 
-void bind_indexing(TensorClass& tensor) {
+void bind_indexing(nb::module_& module, TensorClass& tensor) {
   tensor
       .def("__getitem__", &get_item, nb::arg("index").none(),
            "A view for integers, slices, None and ...; a copy for masks, tensors and lists.")
@@ -98,18 +99,28 @@ void bind_indexing(TensorClass& tensor) {
              if (self.dim() == 0) throw nb::type_error("iteration over a 0-dimensional tensor");
              return nb::iter(nb::cast(self.unbind()));
            })
-      .def("__contains__", &contains, "value"_a)
-      .def(
-          "index_put_",
-          [](Tensor& self, const nb::typed<nb::sequence, nb::any>& indices, const Tensor& values,
-             bool accumulate) -> Tensor& {
-            const std::vector<TensorIndex> parts = indices_of(nb::tuple(indices));
-            const nb::gil_scoped_release release;
-            return self.index_put_(parts, values, accumulate);
-          },
-          "indices"_a, "values"_a, "accumulate"_a = false, nb::rv_policy::none,
-          "Does self[indices] = values, or with `accumulate` self[indices] += values, where an\n"
-          "element that is picked several times gets the sum.");
+      .def("__contains__", &contains, "value"_a);
+  tensor.def(
+      "index_put_",
+      [](Tensor& self, const Indices& indices, const Tensor& values, bool accumulate) -> Tensor& {
+        const std::vector<TensorIndex> parts = indices_of(nb::tuple(indices));
+        const nb::gil_scoped_release release;
+        return self.index_put_(parts, values, accumulate);
+      },
+      "indices"_a, "values"_a, "accumulate"_a = false, nb::rv_policy::none,
+      "Does self[indices] = values, or with `accumulate` self[indices] += values, where an\n"
+      "element that is picked several times gets the sum.");
+  const auto index_put = [](const Tensor& input, const Indices& indices, const Tensor& values,
+                            bool accumulate) {
+    const std::vector<TensorIndex> parts = indices_of(nb::tuple(indices));
+    const nb::gil_scoped_release release;
+    Tensor result = input.clone();
+    return result.index_put_(parts, values, accumulate);
+  };
+  const char* const doc = "A copy of the input after index_put_().";
+  tensor.def("index_put", index_put, "indices"_a, "values"_a, "accumulate"_a = false, doc);
+  module.def("index_put", index_put, "input"_a, "indices"_a, "values"_a, "accumulate"_a = false,
+             doc);
 }
 
 }  // namespace halfgrad::python

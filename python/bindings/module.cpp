@@ -32,7 +32,7 @@ NB_MODULE(_halfgrad, module) {
   python::bind_tensor(module, tensor);
   python::bind_exchange(module, tensor);
   python::bind_random(module);
-  python::bind_indexing(tensor);
+  python::bind_indexing(module, tensor);
   python::bind_operators(tensor);
   python::bind_creation(module, tensor);
   python::bind_conversions(module, tensor);
@@ -44,7 +44,12 @@ NB_MODULE(_halfgrad, module) {
   python::bind_products(module, tensor);
   python::bind_losses(module);
   python::bind_composed_ops(module, tensor);
-  python::bind_python_ops(tensor);
+  python::bind_composed_counting(module, tensor);
+  python::bind_composed_moving(module, tensor);
+  python::bind_composed_pointwise(module, tensor);
+  python::bind_composed_products(module, tensor);
+  python::bind_composed_statistics(module, tensor);
+  python::bind_composed_writing(module, tensor);
   python::bind_autograd(module, tensor);
   python::bind_function(module);
   python::bind_module(module);

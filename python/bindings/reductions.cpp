@@ -45,8 +45,7 @@ void bind_totals(OpBinder& ops) {
 }
 
 void bind_spread(OpBinder& ops) {
-  using Spread = Tensor (*)(const Tensor&, const Shape&, std::optional<Scalar>, bool);
-  const auto bind = [&](const char* name, Spread function, const char* doc) {
+  const auto bind = [&](const char* name, auto function, const char* doc) {
     ops.both(
         name,
         [function](const Tensor& input, const Dim& dim, Scalar correction, bool keepdim) {
@@ -66,8 +65,12 @@ void bind_spread(OpBinder& ops) {
         },
         "unbiased"_a);
   };
+  using Spread = Tensor (*)(const Tensor&, const Shape&, std::optional<Scalar>, bool);
+  using WithMean = Pair (*)(const Tensor&, const Shape&, std::optional<Scalar>, bool);
   bind("var", Spread(&var), "sum (x - mean)^2 / (n - correction) over `dim`.");
   bind("std", Spread(&std), "The square root of var().");
+  bind("var_mean", WithMean(&var_mean), "(var(), mean()).");
+  bind("std_mean", WithMean(&std_mean), "(std(), mean()).");
   ops.both(
       "norm",
       [](const Tensor& input, Scalar p, const Dim& dim, bool keepdim) {

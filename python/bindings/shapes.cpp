@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <functional>
 
+#include <halfgrad/autograd/composed/moving.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/python/bindings/op_binder.h>
 
@@ -25,18 +26,13 @@ void bind_shaped(TensorClass& tensor, const char* name,
 
 Tensor flipped(const Tensor& input, const Shape& dims) { return flip(input, dims); }
 Tensor summed(const Tensor& input, const Shape& size) { return sum_to_size(input, size); }
-Tensor tiled(const Tensor& input, const Shape& dims) {
-  Shape repeats = dims;
-  while (repeats.size() < input.dim()) repeats.insert(0, 1);
-  return repeat(input, repeats);
-}
 Tensor viewed(const Tensor& input, const Shape& size) { return input.view(size); }
 
 void bind_shapes_of(nb::module_& module, TensorClass& tensor) {
   module.def("reshape", &reshape, "input"_a, "shape"_a, ReleaseGil());
   module.def("permute", &permute, "input"_a, "dims"_a, ReleaseGil());
   module.def("flip", &flip, "input"_a, "dims"_a, ReleaseGil());
-  module.def("tile", &tiled, "input"_a, "dims"_a, ReleaseGil());
+  module.def("tile", &tile, "input"_a, "dims"_a, ReleaseGil());
   module.def("broadcast_to", &expand, "input"_a, "size"_a, ReleaseGil());
   bind_shaped(tensor, "reshape", &reshape, "shape",
               "A view if the strides allow it, else a copy. One size may be -1.");
@@ -47,7 +43,7 @@ void bind_shapes_of(nb::module_& module, TensorClass& tensor) {
               "Repeats dimensions of size 1 without copying. A size of -1 keeps the old size.");
   bind_shaped(tensor, "repeat", &repeat, "repeats",
               "Repeats the tensor repeats[i] times along dimension i.");
-  bind_shaped(tensor, "tile", &tiled, "dims",
+  bind_shaped(tensor, "tile", &tile, "dims",
               "repeat(dims), where missing leading dimensions of dims count as 1.");
   bind_shaped(tensor, "broadcast_to", &expand, "size", "expand(size).");
   bind_shaped(tensor, "sum_to_size", &summed, "size",
@@ -83,18 +79,6 @@ void bind_dims(OpBinder& ops) {
   ops.both("unsqueeze", &unsqueeze, "dim"_a, "Inserts a dimension of size 1.");
   ops.both("flatten", &flatten, "start_dim"_a = 0, "end_dim"_a = -1,
            "Merges the dimensions from start_dim to end_dim into one.");
-  ops.both(
-      "unflatten",
-      [](const Tensor& input, std::int64_t dim, const Shape& sizes) {
-        const std::int64_t from = dim < 0 ? dim + input.dim() : dim;
-        Shape shape;
-        for (std::int64_t i = 0; i < input.dim(); ++i) {
-          if (i != from) shape.push_back(input.size(i));
-          if (i == from) std::ranges::for_each(sizes, [&](auto size) { shape.push_back(size); });
-        }
-        return input.view(shape);
-      },
-      "dim"_a, "sizes"_a, "Splits a dimension into several; one size may be -1.");
   ops.method(
       "view_as", [](const Tensor& self, const Tensor& other) { return self.view_as(other); },
       "other"_a);

@@ -15,10 +15,9 @@ from .amp import (GradScaler, autocast, clear_autocast_cache, get_autocast_dtype
                   is_autocast_enabled)
 from .autograd import (enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled,
                        no_grad, set_grad_enabled)
-from .composed import *  # noqa: F401,F403
 from .extras import (as_tensor, asarray, bernoulli, detach, finfo, get_default_dtype, iinfo,
-                     is_complex, is_floating_point, is_nonzero, is_same_size, is_tensor, meshgrid,
-                     normal, numel, randint_like, result_type, scalar_tensor)
+                     is_complex, is_floating_point, is_nonzero, is_same_size, is_tensor, normal,
+                     numel, randint_like, result_type, scalar_tensor)
 from .precision import (are_deterministic_algorithms_enabled, get_float32_matmul_precision,
                         set_float32_matmul_precision, use_deterministic_algorithms)
 from .random import get_rng_state, initial_seed, seed, set_rng_state
@@ -33,7 +32,7 @@ half, float, double = float16, float32, float64
 short, int, long = int16, int32, int64
 bool = bool_
 concat, concatenate, newaxis = cat, cat, None  # noqa: F405
-ger, trapz = outer, trapezoid  # noqa: F405
+ger = outer  # noqa: F405
 
 from .checking import (  # noqa: E402
     Case, DistributionReport, KernelReport, cases, check, check_dropout, check_sampling, kernel_test, write_junit)

@@ -163,22 +163,3 @@ def normal(mean: Union[float, Tensor], std: Union[float, Tensor] = 1.0, size: An
     total: Any = mean + std
     standard = _halfgrad.empty_like(total.detach()).normal_(generator=generator)
     return (standard * std + mean).detach()
-
-
-def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
-    """Grids of coordinates, [n, m, ...] each, of vectors [n], [m], ...
-
-    indexing="xy" exchanges the first two dimensions, as in NumPy.
-    """
-    if indexing not in ("ij", "xy"):
-        raise ValueError(f"meshgrid: expected indexing \"ij\" or \"xy\", got \"{indexing}\"")
-    vectors = list(tensors[0]) if len(tensors) == 1 and not is_tensor(tensors[0]) else list(tensors)
-    sizes = [vector.numel() for vector in vectors]
-    grids = []
-    for i, vector in enumerate(vectors):
-        shape = [1] * len(vectors)
-        shape[i] = sizes[i]
-        grids.append(vector.reshape(shape).expand(sizes))
-    if indexing == "xy" and len(grids) > 1:
-        grids = [grid.transpose(0, 1) for grid in grids]
-    return tuple(grids)

@@ -3,8 +3,7 @@
 import functools
 from typing import Any, Optional, Sequence, Union
 
-from ._halfgrad import Tensor, cross, dtype, matmul
-from .composed import matrix_power
+from ._halfgrad import Tensor, cross, dtype, matmul, matrix_power
 
 __all__ = ["cross", "matmul", "matrix_norm", "matrix_power", "multi_dot", "norm", "vector_norm"]
 

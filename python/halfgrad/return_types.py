@@ -1,4 +1,4 @@
-"""The types of results: named tuples of max(), min(), sort() and topk(), and the shape."""
+"""The types of results: named tuples of max(), sort(), aminmax() and others, and the shape."""
 
 import math
 from typing import NamedTuple
@@ -22,3 +22,10 @@ class ValuesIndices(NamedTuple):
 
     values: Tensor
     indices: Tensor
+
+
+class MinMax(NamedTuple):
+    """The smallest and the largest elements."""
+
+    min: Tensor
+    max: Tensor

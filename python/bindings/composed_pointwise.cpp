@@ -1,0 +1,77 @@
+#include <halfgrad/autograd/composed/pointwise.h>
+
+#include <halfgrad/python/bindings/op_binder.h>
+
+/// Functions of autograd/composed/pointwise.h.
+namespace halfgrad::python {
+namespace {
+
+using OfOne = Tensor (*)(const Tensor&);
+using OfTwo = Tensor (*)(const Tensor&, const Tensor&);
+using WithNumber = Tensor (*)(const Tensor&, Scalar);
+using NumberFirst = Tensor (*)(Scalar, const Tensor&);
+
+void bind_of_one(OpBinder& ops) {
+  const auto bind = [&](const char* name, OfOne function, const char* doc) {
+    ops.both(name, function, doc);
+  };
+  bind("frac", &frac, "x - trunc(x).");
+  bind("positive", &positive, "The tensor itself.");
+  bind("deg2rad", &deg2rad, "x pi / 180.");
+  bind("rad2deg", &rad2deg, "x 180 / pi.");
+  bind("sinh", &sinh, "The hyperbolic sine. Runs in float32 under autocast.");
+  bind("cosh", &cosh, "The hyperbolic cosine. Runs in float32 under autocast.");
+  bind("sinc", &sinc, "sin(pi x) / (pi x), and 1 at 0.");
+  bind("signbit", &signbit, "True where the sign bit is set, also for -0 and NaN.");
+  ops.both("logit", &logit, "eps"_a = nb::none(),
+           "log(x / (1 - x)); with `eps` x is limited to [eps, 1 - eps] first.");
+}
+
+void bind_nan_to_num(OpBinder& ops) {
+  using Replacement = std::optional<double>;
+  ops.both("nan_to_num", &nan_to_num, "nan"_a = nb::none(), "posinf"_a = nb::none(),
+           "neginf"_a = nb::none(),
+           "Replaces NaN, inf and -inf, by default with 0 and the largest finite values.");
+  ops.in_place(
+      "nan_to_num_",
+      [](Tensor& self, Replacement nan, Replacement posinf, Replacement neginf) -> Tensor& {
+        return self.nan_to_num_(nan, posinf, neginf);
+      },
+      "nan"_a = nb::none(), "posinf"_a = nb::none(), "neginf"_a = nb::none(),
+      "nan_to_num(), in place.");
+}
+
+void bind_of_two(OpBinder& ops) {
+  const auto bind = [&](const char* name, OfTwo function, const char* doc) {
+    ops.both(name, function, "other"_a, doc);
+  };
+  bind("logaddexp", &logaddexp, "log(e^input + e^other), without overflow.");
+  bind("hypot", &hypot, "sqrt(input^2 + other^2), without overflow.");
+  bind("fmax", &fmax, "The larger element; the other operand's where one is NaN.");
+  bind("fmin", &fmin, "The smaller element; the other operand's where one is NaN.");
+  bind("xlogy", &xlogy, "input * log(other), and 0 where input is 0.");
+  bind("copysign", &copysign, "|input| with the sign of other.");
+  ops.both("heaviside", &heaviside, "values"_a, "0 where input < 0, `values` at 0, else 1.");
+  ops.both("float_power", OfTwo(&float_power), "exponent"_a, "The power in float64.");
+}
+
+/// The forms in which one operand is a number.
+void bind_with_number(OpBinder& ops) {
+  ops.both("xlogy", WithNumber(&xlogy), "other"_a);
+  ops.function("xlogy", NumberFirst(&xlogy), "self"_a, "other"_a);
+  ops.both("copysign", WithNumber(&copysign), "other"_a);
+  ops.both("float_power", WithNumber(&float_power), "exponent"_a);
+  ops.function("float_power", NumberFirst(&float_power), "self"_a, "exponent"_a);
+}
+
+}  // namespace
+
+void bind_composed_pointwise(nb::module_& module, TensorClass& tensor) {
+  OpBinder ops(module, tensor);
+  bind_of_one(ops);
+  bind_nan_to_num(ops);
+  bind_of_two(ops);
+  bind_with_number(ops);
+}
+
+}  // namespace halfgrad::python
