@@ -85,6 +85,9 @@ Tensor neighbour_sums(const Tensor& y, int d) {
   return narrow(y, d, y.size(d) - rest, rest) + narrow(y, d, 0, rest);
 }
 
+// PyTorch computes an integral by sum().
+constexpr Precision kOfSums = Precision::wide_range;
+
 // float64 for integers, which are exact there.
 DType integral_dtype(const Tensor& y) { return y.is_floating_point() ? kFloat32 : kFloat64; }
 
@@ -169,7 +172,8 @@ Tensor trapezoid(const Tensor& y, const Tensor& x, std::int64_t dim) {
     if (sums.size(d) == 0) return sum(sums, d);
     return sum(sums * diff(reshape(points, sizes), 1, d), d) / 2;
   };
-  return detail::widened(promote_types(integral_dtype(y), integral_dtype(x)), compute, y, x);
+  const DType least = promote_types(integral_dtype(y), integral_dtype(x));
+  return detail::widened("trapezoid", kOfSums, least, compute, y, x);
 }
 
 Tensor trapezoid(const Tensor& y, Scalar dx, std::int64_t dim) {
@@ -178,7 +182,7 @@ Tensor trapezoid(const Tensor& y, Scalar dx, std::int64_t dim) {
   const auto compute = [&](const Tensor& heights) {
     return sum(neighbour_sums(heights, d), d) * (dx.to<double>() / 2);
   };
-  return detail::widened(integral_dtype(y), compute, y);
+  return detail::widened("trapezoid", kOfSums, integral_dtype(y), compute, y);
 }
 
 Tensor trapz(const Tensor& y, const Tensor& x, std::int64_t dim) { return trapezoid(y, x, dim); }

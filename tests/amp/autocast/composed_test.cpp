@@ -26,6 +26,9 @@ TEST_F(ComposedUnderAutocast, RunsInFloat32WhereSixteenBitsOverflow) {
   EXPECT_EQ(cumprod(half_, 0, kHalf).dtype(), kHalf);
   EXPECT_EQ(cdist(half_, half_).dtype(), kFloat);
   EXPECT_EQ(half_.dist(half_).dtype(), kFloat);
+  EXPECT_EQ(trapezoid(half_).dtype(), kFloat);
+  EXPECT_EQ(trapezoid(half_, half_[0]).dtype(), kFloat);
+  EXPECT_EQ(trapezoid(full({3}, 60000, kHalf)).item<double>(), 120000);
   const Tensor far = full({2}, 60000, kHalf);
   EXPECT_EQ(far.dist(-far, std::numeric_limits<double>::infinity()).item<double>(), 120000);
   EXPECT_NEAR(full({}, 12, kHalf).sinh().item<double>(), std::sinh(12), 1);
