@@ -33,6 +33,12 @@ Tensor as_index(const Tensor& counts, bool out_int32) {
   return out_int32 ? to(counts, kInt) : counts;
 }
 
+// Returns a dtype in which elements of both dtypes can be compared. float32 would round integers.
+DType comparable_dtype(const Tensor& a, const Tensor& b) {
+  const DType dtype = promote_types(a.dtype(), b.dtype());
+  return is_floating_point(dtype) ? kFloat64 : dtype;
+}
+
 Tensor inverted_if(bool invert, const Tensor& found) { return invert ? ~found : found; }
 
 [[noreturn]] void refuse_sequence(const Shape& sequence, const Shape& self) {
@@ -86,8 +92,8 @@ Tensor bincount(const Tensor& self, const Tensor& weights, std::int64_t minlengt
 }
 
 Tensor histc(const Tensor& self, std::int64_t bins, Scalar min, Scalar max) {
-  if (self.dtype() != kFloat32 && self.dtype() != kFloat64) {
-    detail::fail("histc", "expected float32 or float64, got {}", self.dtype());
+  if (!self.is_floating_point()) {
+    detail::fail("histc", "expected a floating-point dtype, got {}", self.dtype());
   }
   if (bins < 1) detail::fail("histc", "expected bins >= 1, got {}", bins);
   const Tensor values = to(flatten(self.detach()), kFloat64);
@@ -109,8 +115,8 @@ Tensor histc(const Tensor& self, std::int64_t bins, Scalar min, Scalar max) {
 
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_int32, bool right) {
   if (sorted_sequence.dtype() != self.dtype()) {
-    detail::fail("searchsorted", "expected one dtype, got {} and {}", sorted_sequence.dtype(),
-                 self.dtype());
+    const DType dtype = comparable_dtype(sorted_sequence, self);
+    return searchsorted(to(sorted_sequence, dtype), to(self, dtype), out_int32, right);
   }
   const bool is_vector = sorted_sequence.dim() == 1;
   if (!is_vector) {

@@ -26,15 +26,15 @@ Tensor bincount(const Tensor& self, const Tensor& weights = {}, std::int64_t min
 /// The counts of elements in `bins` intervals of one width from `min` to `max`, the last of which
 /// holds its upper end: a vector of self's dtype. Elements outside and NaN are not counted. Equal
 /// bounds stand for the smallest and the largest element; if these are equal, for one less and one
-/// more. The host waits for a GPU. Throws std::invalid_argument unless self is float32 or float64,
+/// more. The host waits for a GPU. Throws std::invalid_argument unless self is floating point,
 /// bins >= 1, and the bounds are finite with min <= max.
 Tensor histc(const Tensor& self, std::int64_t bins = 100, Scalar min = 0, Scalar max = 0);
 
 /// The index at which each element of self can be put into the sorted sequence: before equal
 /// elements, or after them if `right`. The sequence is a vector, or has self's dimensions but for
 /// the last, and is sorted along the last. The result has self's shape, int64 or int32. NaN is
-/// above infinity. Sorts both together. Throws std::invalid_argument for other shapes, and unless
-/// both have one dtype.
+/// above infinity. Sorts both together, in their promoted dtype, float64 if one is floating point.
+/// Throws std::invalid_argument for other shapes.
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_int32 = false,
                     bool right = false);
 /// The same index for one value, as a 0-dimensional tensor. The sequence is a vector. A value that
