@@ -19,8 +19,6 @@ namespace {
 using PointwiseComposed = TensorsOnDevice;
 HALFGRAD_ON_DEVICES(PointwiseComposed);
 
-using PointwiseTensors = std::vector<Tensor>;
-
 // Compares y with f(x) computed in double for elements of every floating dtype, in roundoffs of
 // the larger of the value and the smallest normal value.
 void expect_close_to(const std::function<Tensor(const Tensor&)>& y,
@@ -265,9 +263,9 @@ TEST_P(PointwiseComposed, FloatPowerIsFloat64) {
 TEST_P(PointwiseComposed, GradientsAgreeWithFiniteDifferences) {
   struct Case {
     const char* name;
-    std::function<Tensor(const PointwiseTensors&)> function;
+    std::function<Tensor(const std::vector<Tensor>&)> function;
   };
-  using In = PointwiseTensors;
+  using In = std::vector<Tensor>;
   const Case cases[] = {
       {"frac", [](const In& in) { return frac(in[0] + 5); }},
       {"sinh", [](const In& in) { return sinh(in[0]); }},
