@@ -63,6 +63,21 @@ struct BarrierCopy {
   std::vector<AsyncCopy> parts;  ///< copies issued by cp.async
 };
 
+/// A wgmma.mma_async that may still read shared memory.
+struct PendingProduct {
+  const Function* function = nullptr;  ///< that issued it
+  const Instruction* instruction = nullptr;
+  std::uint64_t a = 0, b = 0;  ///< matrix descriptors
+};
+
+/// Products of a warp as a part of its warpgroup: committed groups, oldest first, then the open
+/// group.
+struct WarpgroupProducts {
+  bool fenced = false;  ///< wgmma.fence was executed
+  std::vector<std::vector<PendingProduct>> committed;
+  std::vector<PendingProduct> open;
+};
+
 /// Lanes at one place of the program. A warp has one until its lanes diverge.
 struct LaneGroup {
   enum class State : std::uint8_t { ready, waits_for_lanes, waits_at_barrier };
@@ -86,6 +101,7 @@ struct Warp {
   std::byte* local = nullptr;  ///< local memory: 32 x local_stride bytes
   std::size_t local_stride = 0;
   std::array<AsyncGroups, kWarpSize> async;
+  WarpgroupProducts products;
   LaneMask cluster_arrived = 0;  ///< lanes that the open phase of the cluster's barrier counts
   LaneMask cluster_owing = 0;    ///< lanes that arrived there and have not waited
   void* check_state = nullptr;   ///< private data of LaunchChecks

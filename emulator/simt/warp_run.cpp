@@ -54,6 +54,7 @@ void WarpRun::start_block() {
     groups.committed.clear();
     groups.open.clear();
   }
+  warp_->products = {};
   Frame& frame = frames_.kernel_frame();
   warp_->groups.clear();
   warp_->exited.clear();

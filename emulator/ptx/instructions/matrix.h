@@ -10,7 +10,8 @@
 
 namespace halfgrad::emulator {
 
-// Decode functions of the pages matrix_product.cpp, matrix_memory.cpp and matrix_rows.cpp.
+// Decode functions of the pages mma.cpp, matrix_memory.cpp, matrix_rows.cpp and
+// warpgroup_opcodes.cpp.
 void decode_mma(Encoder& encoder);
 void decode_wmma(Encoder& encoder);  ///< wmma.load, wmma.store, wmma.mma
 void decode_wmma_load(Encoder& encoder);
@@ -18,6 +19,7 @@ void decode_wmma_store(Encoder& encoder);
 void decode_ldmatrix(Encoder& encoder);
 void decode_stmatrix(Encoder& encoder);
 void decode_movmatrix(Encoder& encoder);
+void decode_warpgroup_product(Encoder& encoder);  ///< wgmma
 
 /// Types of matrix elements.
 enum class Element : std::uint8_t {
@@ -38,6 +40,9 @@ enum class Element : std::uint8_t {
 };
 Element element_named(std::string_view modifier);
 unsigned bits_of(Element element);
+/// Whether products of the type are integers: s8, u8, s4, u4, and b1.
+bool is_integer(Element element);
+bool is_float8(Element element);  ///< e4m3 and e5m2
 
 /// D = A B + C with A of m x k, B of k x n, C and D of m x n.
 struct MatrixShape {

@@ -108,6 +108,13 @@ unsigned bits_of(Element element) {
   }
 }
 
+bool is_integer(Element element) {
+  return element == Element::s8 || element == Element::u8 || element == Element::s4 ||
+         element == Element::u4 || element == Element::b1;
+}
+
+bool is_float8(Element element) { return element == Element::e4m3 || element == Element::e5m2; }
+
 MatrixShape shape_of(const Encoder& encoder) {
   for (const std::string_view modifier : encoder.statement.modifiers) {
     MatrixShape shape;

@@ -22,6 +22,12 @@ struct ProductOptions {
   std::uint8_t d, a, b, c;
 };
 
+/// result += a b, row-major matrices of the product's shape, in the order and with the roundings of
+/// the page's model of a tensor core.
+void add_product(const Product& product, const double* a, const double* b, double* result);
+void add_product(const Product& product, const std::int32_t* a, const std::int32_t* b,
+                 std::int32_t* result);
+
 /// The function that runs products of these types; its instruction's options are ProductOptions.
 Execute execute_of_product(const Product& product);
 

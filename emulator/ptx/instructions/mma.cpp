@@ -10,15 +10,9 @@
 namespace halfgrad::emulator {
 namespace {
 
-bool is_float8(Element element) { return element == Element::e4m3 || element == Element::e5m2; }
-
 bool is_float(Element element) {
   return is_float8(element) || element == Element::f16 || element == Element::bf16 ||
          element == Element::tf32;
-}
-bool is_integer(Element element) {
-  return element == Element::s8 || element == Element::u8 || element == Element::s4 ||
-         element == Element::u4;
 }
 
 /// Whether PTX has a product of these types; any shape.
@@ -149,7 +143,9 @@ void refuse_other_forms(const Encoder& encoder, const Product& product) {
     if (statement.has(modifier)) encoder.unknown(std::string("no products with .") + modifier);
   }
   if (!types_fit(product)) encoder.unknown("no product of these types");
-  if (product.saturate && !is_integer(product.a)) encoder.unknown("no .satfinite of this type");
+  if (product.saturate && (!is_integer(product.a) || product.a == Element::b1)) {
+    encoder.unknown("no .satfinite of this type");
+  }
   if (product.a == Element::b1 &&
       (!statement.has("popc") || statement.has("xor") == statement.has("and"))) {
     encoder.unknown("expected .xor.popc or .and.popc");

@@ -12,7 +12,7 @@ namespace halfgrad::emulator {
 namespace {
 
 /// "0x0000ffff"
-std::string hexadecimal(LaneMask mask) {
+std::string mask_text(LaneMask mask) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text = "0x00000000";
   for (unsigned digit = 0; digit < 8; ++digit) text[9 - digit] = kDigits[mask >> 4 * digit & 15];
@@ -58,7 +58,7 @@ void check_whole_warp(const Execution& execution, const Instruction& instruction
   if (execution.mask == kAllLanes || !execution.launch->machine.settings.check_sync) return;
   report(execution, instruction, first_lane(execution.mask), FindingKind::warp_sync,
          "the instruction needs all 32 lanes of the warp, but only the lanes of " +
-             hexadecimal(execution.mask) + " execute it");
+             mask_text(execution.mask) + " execute it");
 }
 
 void decode_active_mask(Encoder& encoder) {

@@ -1,0 +1,295 @@
+// wgmma.mma_async and the instructions that order it (PTX ISA, "Asynchronous Warpgroup Level Matrix
+// Multiply-Accumulate Instructions").
+//
+// A product is computed when it is issued, the earliest time that the ISA allows, with the model of
+// a tensor core of matrix_product.cpp. Until its warp waits for its group it may still read shared
+// memory: the check of races sees its loads once at the issue and once at the wait, so it finds a
+// store that no wait precedes.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include <halfgrad/emulator/checks/launch_checks.h>
+#include <halfgrad/emulator/checks/report.h>
+#include <halfgrad/emulator/memory/access_site.h>
+#include <halfgrad/emulator/ptx/instructions/matrix_values.h>
+#include <halfgrad/emulator/ptx/instructions/warp.h>
+#include <halfgrad/emulator/ptx/instructions/warpgroup_product.h>
+#include <halfgrad/emulator/simt/launch.h>
+
+namespace halfgrad::emulator {
+namespace {
+
+constexpr unsigned kRowsOfWarp = 16, kColumnsOfBlock = 8;
+constexpr unsigned kMostDepth = 32;          // elements or words along k
+constexpr unsigned kChunksAlongK = 2;        // 32 bytes of each row
+constexpr unsigned kDepthOfTransposed = 16;  // only 16-bit elements may be transposed
+constexpr unsigned kElementsOf16Bits = 8;    // in a chunk
+constexpr unsigned kMostChunks = 2 * 256;    // of B: 256 columns of 32 bytes
+
+/// Shared addresses of the chunks of one operand that a warp reads.
+struct Chunks {
+  std::array<std::uint32_t, kMostChunks> address;
+  unsigned count = 0;
+
+  void add(std::uint32_t one) { address[count++] = one; }
+};
+
+/// Chunks of `rows` rows along m or n, from `first_row` on: row after row if the elements along k
+/// are adjacent, else k after k.
+Chunks chunks_of(const MatrixDescriptor& matrix, Major major, unsigned first_row, unsigned rows) {
+  Chunks chunks;
+  if (major == Major::k) {
+    for (unsigned row = first_row; row < first_row + rows; ++row) {
+      for (unsigned i = 0; i < kChunksAlongK; ++i) chunks.add(matrix.chunk_along_k(row, i));
+    }
+    return chunks;
+  }
+  const unsigned first = first_row / kElementsOf16Bits, count = rows / kElementsOf16Bits;
+  for (unsigned k = 0; k < kDepthOfTransposed; ++k) {
+    for (unsigned i = first; i < first + count; ++i) chunks.add(matrix.chunk_along_mn(i, k));
+  }
+  return chunks;
+}
+
+constexpr Access kLoadOfChunk{.space = Space::shared,
+                              .kind = AccessKind::load,
+                              .bytes = kChunkBytes,
+                              .alignment = kChunkBytes,
+                              .asynchronous = true};
+
+/// Calls f(lanes, addresses, begin) for up to 32 chunks at a time, one a lane.
+template <class F>
+void each_warp_of_chunks(const Chunks& chunks, F f) {
+  for (unsigned begin = 0; begin < chunks.count; begin += kWarpSize) {
+    const unsigned count = std::min(kWarpSize, chunks.count - begin);
+    LaneAddresses addresses{};
+    for (unsigned i = 0; i < count; ++i) addresses[i] = chunks.address[begin + i];
+    f(kAllLanes >> (kWarpSize - count), addresses, begin);
+  }
+}
+
+/// Reads the chunks and calls f(chunk index, bytes).
+template <class F>
+void read_chunks(const Execution& execution, const Instruction& instruction, const Chunks& chunks,
+                 F f) {
+  Execution part = execution;
+  each_warp_of_chunks(chunks, [&](LaneMask lanes, const LaneAddresses& addresses, unsigned begin) {
+    part.mask = lanes;
+    const HostPointers places = resolve(part, instruction, kLoadOfChunk, addresses);
+    each_lane(lanes, [&](unsigned lane) { f(begin + lane, places.lane[lane]); });
+  });
+}
+
+/// Lets the checks see loads that may happen as late as now.
+void check_again(Execution& execution, const Instruction& instruction, const Chunks& chunks) {
+  Execution part = execution;
+  each_warp_of_chunks(chunks, [&](LaneMask lanes, const LaneAddresses& addresses, unsigned) {
+    part.mask = lanes;
+    HostPointers places;
+    each_lane(lanes, [&](unsigned lane) {
+      places.lane[lane] = execution.block->shared.data() + addresses[lane];
+    });
+    execution.launch->checks->access(part, instruction, kLoadOfChunk, addresses, places, nullptr);
+  });
+}
+
+/// The 64-bit source i, which all lanes must agree on.
+std::uint64_t descriptor(const Execution& execution, const Instruction& instruction, unsigned i) {
+  const auto* bits = execution.lanes<std::uint64_t>(instruction.source(i));
+  const bool check = execution.launch->machine.settings.check_sync;
+  for (unsigned lane = 1; lane < kWarpSize && check; ++lane) {
+    if (bits[lane] == bits[0]) continue;
+    report(execution, instruction, lane, FindingKind::warp_sync,
+           "the matrix descriptor differs from that of lane 0: expected " + hexadecimal(bits[0]) +
+               ", got " + hexadecimal(bits[lane]));
+    break;
+  }
+  return bits[0];
+}
+
+MatrixDescriptor decoded(const Execution& execution, const Instruction& instruction,
+                         std::uint64_t bits) {
+  const MatrixDescriptor matrix = MatrixDescriptor::from_bits(bits);
+  if (matrix.base_offset != 0) {
+    abort_kernel(execution, instruction, 0, FindingKind::unknown_instruction,
+                 "a matrix descriptor with a base offset, which the emulator does not know: align "
+                 "the swizzle's pattern, to 1024 bytes for one of 128 bytes");
+  }
+  return matrix;
+}
+
+Chunks chunks_of_a(const WarpgroupProduct& form, const MatrixDescriptor& matrix, unsigned warp) {
+  return chunks_of(matrix, form.major_a, warp % kWarpsOfGroup * kRowsOfWarp, kRowsOfWarp);
+}
+
+Chunks chunks_of_b(const WarpgroupProduct& form, const MatrixDescriptor& matrix) {
+  return chunks_of(matrix, form.major_b, 0, form.blocks * kColumnsOfBlock);
+}
+
+/// Elements of a chunk, or its words of b1.
+unsigned elements_of_chunk(Element type) {
+  return type == Element::b1 ? kChunkBytes / 4 : kChunkBytes * 8 / bits_of(type);
+}
+
+void read_elements(Element type, const std::byte* chunk, double* values) {
+  read_floats(type, chunk, values);
+}
+void read_elements(Element type, const std::byte* chunk, std::int32_t* values) {
+  read_integers(type, chunk, values);
+}
+
+/// Calls put(row, k, value) for the elements of an operand in shared memory. Row 0 is the first
+/// that the chunks have.
+template <class T, class F>
+void each_element(const Execution& execution, const Instruction& instruction, Element type,
+                  Major major, unsigned rows, const Chunks& chunks, F put) {
+  const unsigned count = elements_of_chunk(type);
+  read_chunks(execution, instruction, chunks, [&](unsigned i, const std::byte* bytes) {
+    T values[kChunkBytes];
+    read_elements(type, bytes, values);
+    const unsigned per_k = rows / kElementsOf16Bits;
+    for (unsigned j = 0; j < count; ++j) {
+      if (major == Major::k) {
+        put(i / kChunksAlongK, i % kChunksAlongK * count + j, values[j]);
+      } else {
+        put(i % per_k * count + j, i / per_k, values[j]);
+      }
+    }
+  });
+}
+
+void unpack_elements(const Execution& execution, const Offset* registers,
+                     const FragmentLayout& layout, Element type, double* matrix) {
+  unpack_floats(execution, registers, layout, type, matrix);
+}
+void unpack_elements(const Execution& execution, const Offset* registers,
+                     const FragmentLayout& layout, Element type, std::int32_t* matrix) {
+  unpack_integers(execution, registers, layout, type, matrix);
+}
+void pack_elements(const Execution& execution, const Offset* registers,
+                   const FragmentLayout& layout, Element type, const double* matrix) {
+  pack_floats(execution, registers, layout, type, matrix);
+}
+void pack_elements(const Execution& execution, const Offset* registers,
+                   const FragmentLayout& layout, Element, const std::int32_t* matrix) {
+  pack_integers(execution, registers, layout, matrix);
+}
+
+bool keeps_d(const Execution& execution, const Instruction& instruction,
+             const WarpgroupOptions& options) {
+  if (options.scale_d == ScaleD::zero || options.scale_d == ScaleD::one) {
+    return options.scale_d == ScaleD::one;
+  }
+  const unsigned predicate = options.product->a_in_registers ? 1 : 2;
+  const bool set = (execution.predicate(instruction.source(predicate)) & 1) != 0;
+  return set == (options.scale_d == ScaleD::predicate);
+}
+
+/// Computes the rows of the warp. T is the type of a product's values.
+template <class T>
+void multiply(const Execution& execution, const Instruction& instruction,
+              const PendingProduct& pending) {
+  const auto& options = instruction.options<WarpgroupOptions>();
+  const WarpgroupProduct& form = *options.product;
+  const Product& block = form.block;
+  const unsigned depth = block.layout_a->columns, registers_of_d = block.layout_d->registers;
+  const Offset* d = instruction.list.data();
+
+  alignas(64) T a[kRowsOfWarp * kMostDepth];
+  const T sign_a = form.negates_a ? T(-1) : T(1), sign_b = form.negates_b ? T(-1) : T(1);
+  if (form.a_in_registers) {
+    unpack_elements(execution, d + std::size_t{form.blocks} * registers_of_d, *block.layout_a,
+                    block.a, a);
+    for (unsigned i = 0; i < kRowsOfWarp * depth; ++i) a[i] *= sign_a;
+  } else {
+    const MatrixDescriptor matrix = decoded(execution, instruction, pending.a);
+    each_element<T>(execution, instruction, block.a, form.major_a, kRowsOfWarp,
+                    chunks_of_a(form, matrix, execution.warp->index),
+                    [&](unsigned row, unsigned k, T x) { a[row * depth + k] = sign_a * x; });
+  }
+  alignas(64) T b[kMostDepth * 256];  // one matrix of depth x 8 after the other
+  const MatrixDescriptor matrix = decoded(execution, instruction, pending.b);
+  each_element<T>(execution, instruction, block.b, form.major_b, form.blocks * kColumnsOfBlock,
+                  chunks_of_b(form, matrix), [&](unsigned column, unsigned k, T x) {
+                    const unsigned begin = column / kColumnsOfBlock * depth * kColumnsOfBlock;
+                    b[begin + k * kColumnsOfBlock + column % kColumnsOfBlock] = sign_b * x;
+                  });
+  const bool adds = keeps_d(execution, instruction, options);
+  for (unsigned i = 0; i < form.blocks; ++i) {
+    alignas(64) T sum[kRowsOfWarp * kColumnsOfBlock] = {};
+    const Offset* registers = d + std::size_t{i} * registers_of_d;
+    if (adds) unpack_elements(execution, registers, *block.layout_d, block.d, sum);
+    add_product(block, a, b + i * depth * kColumnsOfBlock, sum);
+    pack_elements(execution, registers, *block.layout_d, block.d, sum);
+  }
+}
+
+void check_warpgroup(const Execution& execution, const Instruction& instruction) {
+  check_whole_warp(execution, instruction);
+  const std::size_t warps = execution.block->warps.size();
+  if (execution.warp->index / kWarpsOfGroup * kWarpsOfGroup + kWarpsOfGroup > warps) {
+    abort_kernel(execution, instruction, 0, FindingKind::warp_sync,
+                 "expected a warpgroup of 4 warps, 128 threads, got a block of " +
+                     std::to_string(execution.block->threads) + " threads");
+  }
+  if (!execution.warp->products.fenced && execution.launch->machine.settings.check_sync) {
+    report(execution, instruction, 0, FindingKind::warp_sync,
+           "the first product of a warp comes without wgmma.fence before it, so it may read the "
+           "registers before they are written");
+    execution.warp->products.fenced = true;
+  }
+}
+
+}  // namespace
+
+void execute_warpgroup_product(Execution& execution, const Instruction& instruction) {
+  check_warpgroup(execution, instruction);
+  const WarpgroupProduct& form = *instruction.options<WarpgroupOptions>().product;
+  PendingProduct pending{.function = execution.frame->function, .instruction = &instruction};
+  pending.b = descriptor(execution, instruction, 0);
+  if (!form.a_in_registers) pending.a = descriptor(execution, instruction, 1);
+  if (is_integer(form.block.a)) {
+    multiply<std::int32_t>(execution, instruction, pending);
+  } else {
+    multiply<double>(execution, instruction, pending);
+  }
+  execution.warp->products.open.push_back(pending);
+  counters_of(execution, instruction).flops +=
+      2ull * kRowsOfWarp * kColumnsOfBlock * form.blocks * form.block.shape.k;
+}
+
+void execute_warpgroup_fence(Execution& execution, const Instruction& instruction) {
+  check_whole_warp(execution, instruction);
+  execution.warp->products.fenced = true;
+}
+
+void execute_warpgroup_commit(Execution& execution, const Instruction& instruction) {
+  check_whole_warp(execution, instruction);
+  WarpgroupProducts& products = execution.warp->products;
+  products.committed.push_back(std::move(products.open));
+  products.open.clear();
+}
+
+void execute_warpgroup_wait(Execution& execution, const Instruction& instruction) {
+  check_whole_warp(execution, instruction);
+  auto& committed = execution.warp->products.committed;
+  const auto keep = static_cast<std::size_t>(instruction.immediate);
+  while (committed.size() > keep) {
+    for (const PendingProduct& pending : committed.front()) {
+      if (execution.launch->checks == nullptr) break;
+      // A finding names the product, if this function issued it.
+      const bool own = pending.function == execution.frame->function;
+      const Instruction& named = own ? *pending.instruction : instruction;
+      const WarpgroupProduct& form = *pending.instruction->options<WarpgroupOptions>().product;
+      check_again(execution, named, chunks_of_b(form, MatrixDescriptor::from_bits(pending.b)));
+      if (form.a_in_registers) continue;
+      check_again(execution, named,
+                  chunks_of_a(form, MatrixDescriptor::from_bits(pending.a), execution.warp->index));
+    }
+    committed.erase(committed.begin());
+  }
+}
+
+}  // namespace halfgrad::emulator
