@@ -10,6 +10,7 @@
 #include <halfgrad/emulator/ptx/function.h>
 #include <halfgrad/emulator/simt/counters.h>
 #include <halfgrad/emulator/simt/execution.h>
+#include <halfgrad/emulator/simt/warpgroup_products.h>
 
 namespace halfgrad::emulator {
 
@@ -61,21 +62,6 @@ struct BarrierCopy {
   std::uint32_t shared_offset = 0;
   std::vector<std::byte> data;   ///< bytes of a bulk copy
   std::vector<AsyncCopy> parts;  ///< copies issued by cp.async
-};
-
-/// A wgmma.mma_async that may still read shared memory.
-struct PendingProduct {
-  const Function* function = nullptr;  ///< that issued it
-  const Instruction* instruction = nullptr;
-  std::uint64_t a = 0, b = 0;  ///< matrix descriptors
-};
-
-/// Products of a warp as a part of its warpgroup: committed groups, oldest first, then the open
-/// group.
-struct WarpgroupProducts {
-  bool fenced = false;  ///< wgmma.fence was executed
-  std::vector<std::vector<PendingProduct>> committed;
-  std::vector<PendingProduct> open;
 };
 
 /// Lanes at one place of the program. A warp has one until its lanes diverge.

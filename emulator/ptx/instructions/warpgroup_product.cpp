@@ -255,7 +255,10 @@ void execute_warpgroup_product(Execution& execution, const Instruction& instruct
   } else {
     multiply<double>(execution, instruction, pending);
   }
-  execution.warp->products.open.push_back(pending);
+  WarpgroupProducts& products = execution.warp->products;
+  products.open.push_back(pending);
+  products.last = pending;
+  ++products.issued;
   counters_of(execution, instruction).flops +=
       2ull * kRowsOfWarp * kColumnsOfBlock * form.blocks * form.block.shape.k;
 }
