@@ -8,6 +8,7 @@
 
 #include <halfgrad/emulator/checks/clocks.h>
 #include <halfgrad/emulator/checks/launch_checks.h>
+#include <halfgrad/emulator/checks/proxy_fences.h>
 #include <halfgrad/emulator/simt/lanes.h>
 
 namespace halfgrad::emulator {
@@ -107,6 +108,7 @@ class BlockKnowledge {
   std::uint32_t number;
   Clock clock = 1;
   std::vector<WarpKnowledge> warps;
+  ProxyFences proxy_fences;
 
   /// Named barriers: an arrival releases, completion acquires all arrivals.
   void arrive(unsigned id, Arrival arrival);

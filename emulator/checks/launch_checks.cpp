@@ -63,6 +63,7 @@ void LaunchChecks::State::visit_lane(ShadowPage& page, const Touch& touch, std::
     Cell& cell = page.cells()[i];
     RaceDetector::drop_known(cell, touch);
     if (touch.access.path != AccessPath::memory) races.check_cached(page, cell, touch, lanes);
+    if (touch.access.asynchronous && !touch.write) races.check_proxy(cell, touch, lanes);
     const bool settled = simple && RaceDetector::is_settled(page, cell.write, touch, lane) &&
                          RaceDetector::is_settled(page, cell.read, touch, lane);
     if (!settled) {
@@ -250,6 +251,7 @@ void LaunchChecks::async_copy_waited(Execution& execution, unsigned lane,
   block.each_cell(shared_offset, bytes, [&](ShadowPage& page, Cell& cell) {
     if (!page.is_live(cell.write) || !cell.write.asynchronous) return;
     cell.write.asynchronous = false;
+    cell.write.copied = true;
     cell.write.thread = thread & 0x3ffu;
     cell.write.clock = block.knowledge.clock;
   });

@@ -71,6 +71,8 @@ class LaunchChecks {
   void barrier_complete(Block& block, unsigned id, std::span<const Arrival> waiters);
   /// membar, fence.
   void fence(Execution& execution, Order order, Scope scope);
+  /// fence.proxy.async.
+  void proxy_fence(Execution& execution);
   /// An asynchronous copy into shared memory of `owner` was issued by, or its completion waited for
   /// by, a lane.
   void async_copy_issued(Execution& execution, const Instruction& instruction, unsigned lane,

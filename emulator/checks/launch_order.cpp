@@ -67,4 +67,10 @@ void LaunchChecks::fence(Execution& execution, Order, Scope scope) {
   block.warps[execution.warp->index].fence(execution.mask, scope != Scope::cta, block.clock++);
 }
 
+void LaunchChecks::proxy_fence(Execution& execution) {
+  if (!state_->check_race) return;
+  BlockKnowledge& block = state_of(*execution.block).knowledge;
+  block.proxy_fences.fence(execution.warp->index * kWarpSize, execution.mask, block.clock++);
+}
+
 }  // namespace halfgrad::emulator

@@ -123,6 +123,20 @@ void RaceDetector::check_cached(const ShadowPage& page, const Cell& cell, const 
          texture ? Severity::error : Severity::note);
 }
 
+void RaceDetector::check_proxy(const Cell& cell, const Touch& touch, LaneMask lanes) {
+  const Slot& write = cell.write;
+  if (!touch.shared || write.clock == 0 || write.asynchronous || write.copied || write.listed)
+    return;
+  if (write.block != touch.block.number) return;  // the fences of other blocks are unknown
+  if (touch.block.proxy_fences.may_follow(write.thread, write.clock)) return;
+  report(
+      touch, first_lane(lanes), FindingKind::race,
+      "an asynchronous read of shared memory that a store wrote, without fence.proxy.async after "
+      "the store",
+      "a store by " + grids_.thread(write.block, write.thread, touch.kernel()) + " at " +
+          grids_.place(write.block, write.instruction));
+}
+
 bool RaceDetector::ordered(const Touch& touch, unsigned lane, const Earlier& earlier) const {
   const std::uint32_t block = touch.block.number & 0xffffffu;
   if (earlier.block == block) {

@@ -24,6 +24,7 @@ struct Slot {
   std::uint32_t device : 1 = 0;        ///< scope is the device or wider
   std::uint32_t asynchronous : 1 = 0;  ///< a cp.async that was not waited for
   std::uint32_t listed : 1 = 0;
+  std::uint32_t copied : 1 = 0;  ///< written by a cp.async that was waited for
 
   /// A slot from whole words. Writing field by field costs a stalled load for each.
   static Slot of(Clock clock, std::uint32_t block, std::uint32_t operation, std::uint32_t thread,

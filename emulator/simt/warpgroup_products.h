@@ -11,7 +11,7 @@ struct Function;
 
 /// A wgmma.mma_async that may still read shared memory.
 struct PendingProduct {
-  const Function* function = nullptr;  ///< that issued it
+  const Function* function = nullptr;  ///< the function that issued it
   const Instruction* instruction = nullptr;
   std::uint64_t a = 0, b = 0;  ///< matrix descriptors
 };

@@ -21,6 +21,12 @@ void fence(Execution& execution, const Instruction& instruction) {
 /// threads, and the emulator's copies read and write in the order of the program anyway.
 void order_paths(Execution&, const Instruction&) {}
 
+/// fence.proxy.async: the checks remember it.
+void order_async_path(Execution& execution, const Instruction&) {
+  LaunchChecks* checks = execution.launch->checks.get();
+  if (checks != nullptr) checks->proxy_fence(execution);
+}
+
 /// Scopes of membar have names of their own.
 Scope membar_scope(const Encoder& encoder) {
   if (encoder.statement.has("gl") || encoder.statement.has("gpu")) return Scope::gpu;
@@ -49,7 +55,8 @@ void decode_fence(Encoder& encoder) {
   options.scope = membar ? membar_scope(encoder) : form.scope;
   encoder.instruction.set_options(options);
   const bool between_paths = encoder.statement.has("proxy") && form.order == Order::weak;
-  encoder.instruction.execute = between_paths ? order_paths : fence;
+  const bool alias = encoder.statement.has("alias");
+  encoder.instruction.execute = !between_paths ? fence : alias ? order_paths : order_async_path;
   encoder.instruction.kind = InstructionClass::barrier;
 }
 

@@ -25,8 +25,8 @@ constexpr unsigned kRowsOfWarp = 16, kColumnsOfBlock = 8;
 constexpr unsigned kMostDepth = 32;          // elements or words along k
 constexpr unsigned kChunksAlongK = 2;        // 32 bytes of each row
 constexpr unsigned kDepthOfTransposed = 16;  // only 16-bit elements may be transposed
-constexpr unsigned kElementsOf16Bits = 8;    // in a chunk
-constexpr unsigned kMostChunks = 2 * 256;    // of B: 256 columns of 32 bytes
+constexpr unsigned kElementsOf16Bits = 8;    // in each chunk
+constexpr unsigned kMostChunks = 2 * 256;    // B of 256 columns of 32 bytes
 
 /// Shared addresses of the chunks of one operand that a warp reads.
 struct Chunks {

@@ -22,7 +22,7 @@ struct WarpgroupProduct {
   bool operator==(const WarpgroupProduct&) const = default;
 };
 
-/// What the operand scale-d says: D counts as 0, or not.
+/// The operand scale-d: false means that D counts as 0.
 enum class ScaleD : std::uint8_t { zero, one, predicate, negated_predicate };
 
 /// Sources: the descriptors of B and of A, unless A is in registers; then the predicate scale-d,

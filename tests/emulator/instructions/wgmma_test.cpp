@@ -14,10 +14,10 @@ namespace halfgrad::emulator {
 namespace {
 
 constexpr unsigned kRows = 64, kThreads = 128;
-constexpr unsigned kBeginOfB = 16384, kSharedBytes = 49152;  // of shared memory
+constexpr unsigned kBeginOfB = 16384, kSharedBytes = 49152;  // in shared memory
 constexpr unsigned kSharedWords = kSharedBytes / 4;
 constexpr unsigned kFragmentA = kSharedWords,
-                   kFragmentD = kFragmentA + kThreads * 4;  // of the buffer
+                   kFragmentD = kFragmentA + kThreads * 4;  // words in the buffer
 
 struct WgmmaForm {
   ElementType a, b, d;
@@ -380,6 +380,24 @@ TEST(WgmmaChecks, FindAStoreThatNoBarrierOrders) {
       [](const std::string& product) { return kStore + kFence + product + kCommit + kWait; });
   ASSERT_FALSE(found.empty());
   EXPECT_EQ(found.front().kind, FindingKind::race);
+}
+
+// fence.proxy.async may come from the thread that stores, or from the readers after a barrier.
+TEST(WgmmaChecks, FindAStoreWithoutAFenceOfTheAsynchronousProxy) {
+  const std::string barrier = "bar.sync 0;\n", fence = "fence.proxy.async;\n";
+  const auto found_after = [](const std::string& order) {
+    return findings_of([&](const std::string& product) {
+      return kStore + order + kFence + product + kCommit + kWait;
+    });
+  };
+  EXPECT_TRUE(found_after(fence + barrier).empty());
+  EXPECT_TRUE(found_after(barrier + fence).empty());
+  EXPECT_TRUE(found_after("fence.proxy.async.shared::cta;\n" + barrier).empty());
+  const auto found = found_after(barrier);
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found.front().kind, FindingKind::race);
+  EXPECT_NE(found.front().message.find("fence.proxy.async"), std::string::npos);
+  EXPECT_NE(found.front().other.find("a store by thread (127,0,0)"), std::string::npos);
 }
 
 TEST(WgmmaChecks, FindAMissingFence) {

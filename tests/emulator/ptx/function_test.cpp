@@ -211,15 +211,15 @@ TEST(Function, AClockIsSampledBeforeTheInstructionThatReadsIt) {
 TEST(Function, AnUnknownInstructionWaitsToBeReached) {
   const Decoded decoded(kernel_text(R"(
     .reg .b32 %r<2>;
-    wgmma.frobnicate.b32 %r1, {%r0, 1}, [%r0];
+    frobnicate.b32 %r1, {%r0, 1}, [%r0];
     ld.global.b32 %r1, [%rd5];
     ret;)"));
   const Function& main = decoded.main();
   ASSERT_EQ(main.unknown.size(), 2u);
-  EXPECT_EQ(main.unknown.at(0), "unknown opcode wgmma");
+  EXPECT_EQ(main.unknown.at(0), "unknown opcode frobnicate");
   EXPECT_NE(main.code[0].execute, nullptr);
   EXPECT_EQ(main.code[0].control, Control::none);
-  EXPECT_EQ(main.statements[0].text, "wgmma.frobnicate.b32 %r1, {%r0, 1}, [%r0];");
+  EXPECT_EQ(main.statements[0].text, "frobnicate.b32 %r1, {%r0, 1}, [%r0];");
 }
 
 TEST(Function, ErrorsNameTheLine) {
