@@ -71,6 +71,10 @@ class LaunchChecks {
   void barrier_complete(Block& block, unsigned id, std::span<const Arrival> waiters);
   /// membar, fence.
   void fence(Execution& execution, Order order, Scope scope);
+  /// A product of wgmma that reads these 16-byte chunks of shared memory was issued, or waited for.
+  void product_issued(Execution& execution, const Instruction& instruction,
+                      std::span<const std::uint32_t> chunks);
+  void product_waited(Execution& execution, std::span<const std::uint32_t> chunks);
   /// fence.proxy.async.
   void proxy_fence(Execution& execution);
   /// An asynchronous copy into shared memory of `owner` was issued by, or its completion waited for

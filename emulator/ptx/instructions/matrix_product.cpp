@@ -64,11 +64,11 @@ void execute_float_product(Execution& execution, const Instruction& instruction)
   const Product& product = *options.product;
   const Fragments fragments{execution, instruction, options};
   alignas(64) double a[kMostOperandElements], b[kMostOperandElements], sum[kMostResultElements];
-  unpack_floats(execution, fragments.a(), *product.layout_a, product.a, a);
-  unpack_floats(execution, fragments.b(), *product.layout_b, product.b, b);
-  unpack_floats(execution, fragments.c(), *product.layout_c, product.c, sum);
+  unpack_fragment(execution, fragments.a(), *product.layout_a, product.a, a);
+  unpack_fragment(execution, fragments.b(), *product.layout_b, product.b, b);
+  unpack_fragment(execution, fragments.c(), *product.layout_c, product.c, sum);
   add_product(product, a, b, sum);
-  pack_floats(execution, fragments.d(), *product.layout_d, product.d, sum);
+  pack_fragment(execution, fragments.d(), *product.layout_d, product.d, sum);
   count_flops(execution, instruction, product.shape);
 }
 
@@ -123,11 +123,11 @@ void execute_integer_product(Execution& execution, const Instruction& instructio
   const Fragments fragments{execution, instruction, options};
   alignas(64) std::int32_t a[kMostOperandElements], b[kMostOperandElements],
       result[kMostResultElements];
-  unpack_integers(execution, fragments.a(), *product.layout_a, product.a, a);
-  unpack_integers(execution, fragments.b(), *product.layout_b, product.b, b);
-  unpack_integers(execution, fragments.c(), *product.layout_c, product.c, result);
+  unpack_fragment(execution, fragments.a(), *product.layout_a, product.a, a);
+  unpack_fragment(execution, fragments.b(), *product.layout_b, product.b, b);
+  unpack_fragment(execution, fragments.c(), *product.layout_c, product.c, result);
   add_product(product, a, b, result);
-  pack_integers(execution, fragments.d(), *product.layout_d, result);
+  pack_fragment(execution, fragments.d(), *product.layout_d, product.d, result);
   count_flops(execution, instruction, product.shape);
 }
 

@@ -120,22 +120,22 @@ void read(const std::byte* chunk, T* values, F value) {
 
 }  // namespace
 
-void unpack_floats(const Execution& execution, const Offset* registers,
-                   const FragmentLayout& layout, Element type, double* matrix) {
+void unpack_fragment(const Execution& execution, const Offset* registers,
+                     const FragmentLayout& layout, Element type, double* matrix) {
   with_float(type, [&]<class Word, unsigned Bits>(auto value) {
     unpack<Word, Bits>(execution, registers, layout, matrix, value);
   });
 }
 
-void unpack_integers(const Execution& execution, const Offset* registers,
+void unpack_fragment(const Execution& execution, const Offset* registers,
                      const FragmentLayout& layout, Element type, std::int32_t* matrix) {
   with_integer(type, [&]<class Word, unsigned Bits>(auto value) {
     unpack<Word, Bits>(execution, registers, layout, matrix, value);
   });
 }
 
-void pack_floats(const Execution& execution, const Offset* registers, const FragmentLayout& layout,
-                 Element type, const double* matrix) {
+void pack_fragment(const Execution& execution, const Offset* registers,
+                   const FragmentLayout& layout, Element type, const double* matrix) {
   if (type == Element::f16) {
     return pack<std::uint32_t, 16>(execution, registers, layout, matrix,
                                    [](double x) { return narrow<F16, Rounding::nearest>(x); });
@@ -150,18 +150,18 @@ void pack_floats(const Execution& execution, const Offset* registers, const Frag
   });
 }
 
-void pack_integers(const Execution& execution, const Offset* registers,
-                   const FragmentLayout& layout, const std::int32_t* matrix) {
+void pack_fragment(const Execution& execution, const Offset* registers,
+                   const FragmentLayout& layout, Element, const std::int32_t* matrix) {
   pack<std::uint32_t, 32>(execution, registers, layout, matrix,
                           [](std::int32_t x) { return static_cast<std::uint32_t>(x); });
 }
 
-void read_floats(Element type, const std::byte* chunk, double* values) {
+void read_chunk(Element type, const std::byte* chunk, double* values) {
   with_float(
       type, [&]<class Word, unsigned Bits>(auto value) { read<Word, Bits>(chunk, values, value); });
 }
 
-void read_integers(Element type, const std::byte* chunk, std::int32_t* values) {
+void read_chunk(Element type, const std::byte* chunk, std::int32_t* values) {
   with_integer(
       type, [&]<class Word, unsigned Bits>(auto value) { read<Word, Bits>(chunk, values, value); });
 }

@@ -3,10 +3,11 @@
 //
 // A product is computed when it is issued, the earliest time that the ISA allows, with the model of
 // a tensor core of matrix_product.cpp. Until its warp waits for its group it may still read shared
-// memory: the check of races sees its loads once at the issue and once at the wait, so it finds a
-// store that no wait precedes.
+// memory: the check of races sees its loads once at the issue and once at the wait, and reports
+// each store to these bytes between the two.
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -14,44 +15,17 @@
 #include <halfgrad/emulator/checks/report.h>
 #include <halfgrad/emulator/memory/access_site.h>
 #include <halfgrad/emulator/ptx/instructions/matrix_values.h>
+#include <halfgrad/emulator/ptx/instructions/operand_chunks.h>
 #include <halfgrad/emulator/ptx/instructions/warp.h>
 #include <halfgrad/emulator/ptx/instructions/warpgroup_product.h>
 #include <halfgrad/emulator/simt/launch.h>
+#include <halfgrad/emulator/simt/warp.h>
 
 namespace halfgrad::emulator {
 namespace {
 
 constexpr unsigned kRowsOfWarp = 16, kColumnsOfBlock = 8;
-constexpr unsigned kMostDepth = 32;          // elements or words along k
-constexpr unsigned kChunksAlongK = 2;        // 32 bytes of each row
-constexpr unsigned kDepthOfTransposed = 16;  // only 16-bit elements may be transposed
-constexpr unsigned kElementsOf16Bits = 8;    // in each chunk
-constexpr unsigned kMostChunks = 2 * 256;    // B of 256 columns of 32 bytes
-
-/// Shared addresses of the chunks of one operand that a warp reads.
-struct Chunks {
-  std::array<std::uint32_t, kMostChunks> address;
-  unsigned count = 0;
-
-  void add(std::uint32_t one) { address[count++] = one; }
-};
-
-/// Chunks of `rows` rows along m or n, from `first_row` on: row after row if the elements along k
-/// are adjacent, else k after k.
-Chunks chunks_of(const MatrixDescriptor& matrix, Major major, unsigned first_row, unsigned rows) {
-  Chunks chunks;
-  if (major == Major::k) {
-    for (unsigned row = first_row; row < first_row + rows; ++row) {
-      for (unsigned i = 0; i < kChunksAlongK; ++i) chunks.add(matrix.chunk_along_k(row, i));
-    }
-    return chunks;
-  }
-  const unsigned first = first_row / kElementsOf16Bits, count = rows / kElementsOf16Bits;
-  for (unsigned k = 0; k < kDepthOfTransposed; ++k) {
-    for (unsigned i = first; i < first + count; ++i) chunks.add(matrix.chunk_along_mn(i, k));
-  }
-  return chunks;
-}
+constexpr unsigned kMostDepth = 32;  // elements or words along k
 
 constexpr Access kLoadOfChunk{.space = Space::shared,
                               .kind = AccessKind::load,
@@ -61,19 +35,20 @@ constexpr Access kLoadOfChunk{.space = Space::shared,
 
 /// Calls f(lanes, addresses, begin) for up to 32 chunks at a time, one a lane.
 template <class F>
-void each_warp_of_chunks(const Chunks& chunks, F f) {
-  for (unsigned begin = 0; begin < chunks.count; begin += kWarpSize) {
-    const unsigned count = std::min(kWarpSize, chunks.count - begin);
+void each_warp_of_chunks(const OperandChunks& chunks, F f) {
+  const auto all = chunks.addresses();
+  for (unsigned begin = 0; begin < all.size(); begin += kWarpSize) {
+    const unsigned count = std::min(kWarpSize, static_cast<unsigned>(all.size()) - begin);
     LaneAddresses addresses{};
-    for (unsigned i = 0; i < count; ++i) addresses[i] = chunks.address[begin + i];
+    for (unsigned i = 0; i < count; ++i) addresses[i] = all[begin + i];
     f(kAllLanes >> (kWarpSize - count), addresses, begin);
   }
 }
 
 /// Reads the chunks and calls f(chunk index, bytes).
 template <class F>
-void read_chunks(const Execution& execution, const Instruction& instruction, const Chunks& chunks,
-                 F f) {
+void read_chunks(const Execution& execution, const Instruction& instruction,
+                 const OperandChunks& chunks, F f) {
   Execution part = execution;
   each_warp_of_chunks(chunks, [&](LaneMask lanes, const LaneAddresses& addresses, unsigned begin) {
     part.mask = lanes;
@@ -83,7 +58,8 @@ void read_chunks(const Execution& execution, const Instruction& instruction, con
 }
 
 /// Lets the checks see loads that may happen as late as now.
-void check_again(Execution& execution, const Instruction& instruction, const Chunks& chunks) {
+void check_again(Execution& execution, const Instruction& instruction,
+                 const OperandChunks& chunks) {
   Execution part = execution;
   each_warp_of_chunks(chunks, [&](LaneMask lanes, const LaneAddresses& addresses, unsigned) {
     part.mask = lanes;
@@ -120,12 +96,22 @@ MatrixDescriptor decoded(const Execution& execution, const Instruction& instruct
   return matrix;
 }
 
-Chunks chunks_of_a(const WarpgroupProduct& form, const MatrixDescriptor& matrix, unsigned warp) {
-  return chunks_of(matrix, form.major_a, warp % kWarpsOfGroup * kRowsOfWarp, kRowsOfWarp);
+OperandChunks chunks_of_a(const WarpgroupProduct& form, const MatrixDescriptor& matrix,
+                          unsigned warp) {
+  return OperandChunks(matrix, form.major_a, warp % kWarpsOfGroup * kRowsOfWarp, kRowsOfWarp);
 }
 
-Chunks chunks_of_b(const WarpgroupProduct& form, const MatrixDescriptor& matrix) {
-  return chunks_of(matrix, form.major_b, 0, form.blocks * kColumnsOfBlock);
+OperandChunks chunks_of_b(const WarpgroupProduct& form, const MatrixDescriptor& matrix) {
+  return OperandChunks(matrix, form.major_b, 0, form.blocks * kColumnsOfBlock);
+}
+
+/// Calls f(chunks) for B, and for A unless it is in registers.
+template <class F>
+void each_operand(const Execution& execution, const PendingProduct& pending, F f) {
+  const WarpgroupProduct& form = *pending.instruction->options<WarpgroupOptions>().product;
+  f(chunks_of_b(form, MatrixDescriptor::from_bits(pending.b)));
+  if (form.a_in_registers) return;
+  f(chunks_of_a(form, MatrixDescriptor::from_bits(pending.a), execution.warp->index));
 }
 
 /// Elements of a chunk, or its words of b1.
@@ -133,22 +119,15 @@ unsigned elements_of_chunk(Element type) {
   return type == Element::b1 ? kChunkBytes / 4 : kChunkBytes * 8 / bits_of(type);
 }
 
-void read_elements(Element type, const std::byte* chunk, double* values) {
-  read_floats(type, chunk, values);
-}
-void read_elements(Element type, const std::byte* chunk, std::int32_t* values) {
-  read_integers(type, chunk, values);
-}
-
 /// Calls put(row, k, value) for the elements of an operand in shared memory. Row 0 is the first
 /// that the chunks have.
 template <class T, class F>
 void each_element(const Execution& execution, const Instruction& instruction, Element type,
-                  Major major, unsigned rows, const Chunks& chunks, F put) {
+                  Major major, unsigned rows, const OperandChunks& chunks, F put) {
   const unsigned count = elements_of_chunk(type);
   read_chunks(execution, instruction, chunks, [&](unsigned i, const std::byte* bytes) {
     T values[kChunkBytes];
-    read_elements(type, bytes, values);
+    read_chunk(type, bytes, values);
     const unsigned per_k = rows / kElementsOf16Bits;
     for (unsigned j = 0; j < count; ++j) {
       if (major == Major::k) {
@@ -158,23 +137,6 @@ void each_element(const Execution& execution, const Instruction& instruction, El
       }
     }
   });
-}
-
-void unpack_elements(const Execution& execution, const Offset* registers,
-                     const FragmentLayout& layout, Element type, double* matrix) {
-  unpack_floats(execution, registers, layout, type, matrix);
-}
-void unpack_elements(const Execution& execution, const Offset* registers,
-                     const FragmentLayout& layout, Element type, std::int32_t* matrix) {
-  unpack_integers(execution, registers, layout, type, matrix);
-}
-void pack_elements(const Execution& execution, const Offset* registers,
-                   const FragmentLayout& layout, Element type, const double* matrix) {
-  pack_floats(execution, registers, layout, type, matrix);
-}
-void pack_elements(const Execution& execution, const Offset* registers,
-                   const FragmentLayout& layout, Element, const std::int32_t* matrix) {
-  pack_integers(execution, registers, layout, matrix);
 }
 
 bool keeps_d(const Execution& execution, const Instruction& instruction,
@@ -200,7 +162,7 @@ void multiply(const Execution& execution, const Instruction& instruction,
   alignas(64) T a[kRowsOfWarp * kMostDepth];
   const T sign_a = form.negates_a ? T(-1) : T(1), sign_b = form.negates_b ? T(-1) : T(1);
   if (form.a_in_registers) {
-    unpack_elements(execution, d + std::size_t{form.blocks} * registers_of_d, *block.layout_a,
+    unpack_fragment(execution, d + std::size_t{form.blocks} * registers_of_d, *block.layout_a,
                     block.a, a);
     for (unsigned i = 0; i < kRowsOfWarp * depth; ++i) a[i] *= sign_a;
   } else {
@@ -220,9 +182,9 @@ void multiply(const Execution& execution, const Instruction& instruction,
   for (unsigned i = 0; i < form.blocks; ++i) {
     alignas(64) T sum[kRowsOfWarp * kColumnsOfBlock] = {};
     const Offset* registers = d + std::size_t{i} * registers_of_d;
-    if (adds) unpack_elements(execution, registers, *block.layout_d, block.d, sum);
+    if (adds) unpack_fragment(execution, registers, *block.layout_d, block.d, sum);
     add_product(block, a, b + i * depth * kColumnsOfBlock, sum);
-    pack_elements(execution, registers, *block.layout_d, block.d, sum);
+    pack_fragment(execution, registers, *block.layout_d, block.d, sum);
   }
 }
 
@@ -255,6 +217,11 @@ void execute_warpgroup_product(Execution& execution, const Instruction& instruct
   } else {
     multiply<double>(execution, instruction, pending);
   }
+  if (LaunchChecks* const checks = execution.launch->checks.get()) {
+    each_operand(execution, pending, [&](const OperandChunks& chunks) {
+      checks->product_issued(execution, instruction, chunks.addresses());
+    });
+  }
   WarpgroupProducts& products = execution.warp->products;
   products.open.push_back(pending);
   products.last = pending;
@@ -281,15 +248,14 @@ void execute_warpgroup_wait(Execution& execution, const Instruction& instruction
   const auto keep = static_cast<std::size_t>(instruction.immediate);
   while (committed.size() > keep) {
     for (const PendingProduct& pending : committed.front()) {
-      if (execution.launch->checks == nullptr) break;
+      LaunchChecks* const checks = execution.launch->checks.get();
+      if (checks == nullptr) break;
       // A finding names the product, if this function issued it.
       const bool own = pending.function == execution.frame->function;
-      const Instruction& named = own ? *pending.instruction : instruction;
-      const WarpgroupProduct& form = *pending.instruction->options<WarpgroupOptions>().product;
-      check_again(execution, named, chunks_of_b(form, MatrixDescriptor::from_bits(pending.b)));
-      if (form.a_in_registers) continue;
-      check_again(execution, named,
-                  chunks_of_a(form, MatrixDescriptor::from_bits(pending.a), execution.warp->index));
+      each_operand(execution, pending, [&](const OperandChunks& chunks) {
+        checks->product_waited(execution, chunks.addresses());
+        check_again(execution, own ? *pending.instruction : instruction, chunks);
+      });
     }
     committed.erase(committed.begin());
   }
