@@ -73,12 +73,14 @@ void WarpKnowledge::set(LaneMask lanes, const KnowledgePointer& known) {
 
 void WarpKnowledge::synchronise(LaneMask lanes, Clock now) {
   take_observed(lanes, true);
-  bool equal = true;
+  bool equal = patterns_ == nullptr || (patterns_->sequential & lanes) == 0;
   each_lane(lanes, [&](unsigned lane) {
     equal &= of(lane) == of(first_lane(lanes)) && (peers_[lane] & ~lanes) == 0;
+    equal &= patterns_ == nullptr || patterns_->awaited[lane] == nullptr;
   });
   if (!equal) {
     Knowledge joined = complete(first_lane(lanes), lanes, now);
+    take_fences(joined, lanes);
     set(lanes, std::make_shared<Knowledge>(std::move(joined)));
   }
   each_lane(lanes, [&](unsigned lane) {
@@ -92,9 +94,33 @@ WarpKnowledge::Patterns& WarpKnowledge::patterns() {
   return *patterns_;
 }
 
-void WarpKnowledge::fence(LaneMask lanes, bool device, Clock now) {
+void WarpKnowledge::await(unsigned lane, const Tree& fenced) {
+  if (fenced == nullptr) return;
+  Tree& awaited = patterns().awaited[lane];
+  awaited = join(awaited, fenced);
+}
+
+void WarpKnowledge::take_fences(Knowledge& known, LaneMask lanes) {
+  if (patterns_ == nullptr) return;
+  each_lane(patterns_->sequential & lanes, [&](unsigned lane) {
+    known.fenced = join(known.fenced, released_by_fence(lane, true));
+  });
+  patterns_->sequential &= ~lanes;
+  each_lane(lanes, [&](unsigned lane) {
+    known.awaited = join(known.awaited, std::exchange(patterns_->awaited[lane], nullptr));
+  });
+}
+
+void WarpKnowledge::fence(LaneMask lanes, bool device, bool sequential, Clock now) {
   take_observed(lanes, device);
   Patterns& state = patterns();
+  if (device && sequential) {
+    each_lane(lanes, [&](unsigned lane) {
+      add(lane, state.awaited[lane]);
+      add(lane, of(lane)->awaited);
+    });
+    state.sequential |= lanes;
+  }
   each_lane(lanes, [&](unsigned lane) {
     const Fence fence{of(lane), peers_[lane], peers_clock_[lane], now};
     state.fences[0][lane] = fence;
@@ -105,7 +131,7 @@ void WarpKnowledge::fence(LaneMask lanes, bool device, Clock now) {
 void WarpKnowledge::add(unsigned lane, const Tree& tree) {
   if (tree == nullptr) return;
   const KnowledgePointer& before = of(lane);
-  Knowledge known{before->own, join(before->others, tree)};
+  Knowledge known{before->own, join(before->others, tree), before->fenced, before->awaited};
   const ThreadClocks* const own = find(tree, block_);
   if (own != nullptr) known.own.join(*own);
   if (known.others == before->others && known.own == before->own) return;
@@ -134,8 +160,14 @@ void WarpKnowledge::observe(unsigned lane, const Released& released, bool device
 }
 
 void WarpKnowledge::acquire(unsigned lane, const Released& released, bool device) {
-  if (released.block_number == block_) add(lane, released.block);
-  if (device) add(lane, released.device);
+  auto& [last, before] = patterns().acquired[lane];
+  const auto take = [&](const Tree& tree) {
+    if (tree == last || tree == before) return;
+    add(lane, tree);
+    before = std::exchange(last, tree);
+  };
+  if (released.block_number == block_) take(released.block);
+  if (device) take(released.device);
 }
 
 void WarpKnowledge::acquire(LaneMask lanes, const Tree& tree, Clock now) {
@@ -167,6 +199,8 @@ Knowledge WarpKnowledge::complete(unsigned lane, LaneMask lanes, Clock now) cons
     if (of(other) != of(lane)) {
       known.own.join(of(other)->own);
       known.others = join(known.others, of(other)->others);
+      known.fenced = join(known.fenced, of(other)->fenced);
+      known.awaited = join(known.awaited, of(other)->awaited);
     }
     if ((peers_[other] & ~lanes) != 0) raise_lanes(known.own, peers_[other], peers_clock_[other]);
   });
@@ -185,10 +219,13 @@ void BlockKnowledge::arrive(unsigned id, Arrival arrival) {
   if (arrival.lanes == 0) return;
   WarpKnowledge& warp = warps[arrival.warp->index];
   warp.take_observed(arrival.lanes, true);
-  const Knowledge brought = warp.complete(first_lane(arrival.lanes), arrival.lanes, clock++);
+  Knowledge brought = warp.complete(first_lane(arrival.lanes), arrival.lanes, clock++);
+  warp.take_fences(brought, arrival.lanes);
   Knowledge& gathered = gatherings_[id];
   gathered.own.join(brought.own);
   gathered.others = join(gathered.others, brought.others);
+  gathered.fenced = join(gathered.fenced, brought.fenced);
+  gathered.awaited = join(gathered.awaited, brought.awaited);
 }
 
 bool BlockKnowledge::complete(Block& block, unsigned id, std::span<const Arrival> waiters) {

@@ -14,9 +14,16 @@
 namespace halfgrad::emulator {
 
 /// The accesses that a thread is ordered after: of its own block and of others.
+///
+/// Sequentially consistent fences of device scope are ordered among each other (PTX ISA, "Fence-SC
+/// order"). If a thread is ordered after a read that observed a write, and that write after fence
+/// F, then a fence of the thread comes after F: in the other order, the read could not have
+/// observed the write. So accesses before F are carried along, and a later fence takes them over.
 struct Knowledge {
   ThreadClocks own;
   Tree others;
+  Tree fenced{};   ///< accesses before such fences that the thread is ordered after
+  Tree awaited{};  ///< accesses that such a fence would take over
 };
 using KnowledgePointer = std::shared_ptr<const Knowledge>;
 
@@ -25,6 +32,7 @@ using KnowledgePointer = std::shared_ptr<const Knowledge>;
 struct Released {
   Tree device;  ///< for every block
   Tree block;   ///< for the threads of block `block_number`
+  Tree fenced;  ///< before sequentially consistent fences: Knowledge::fenced of the writers
   std::uint32_t block_number = 0;
 };
 
@@ -46,8 +54,12 @@ class WarpKnowledge {
 
   /// Lanes synchronise at time `now`: each knows what all of them know and did.
   void synchronise(LaneMask lanes, Clock now);
-  /// A fence at time `now`.
-  void fence(LaneMask lanes, bool device, Clock now);
+  /// A fence at time `now`; `sequential`: sequentially consistent.
+  void fence(LaneMask lanes, bool device, bool sequential, Clock now);
+  /// Remembers what a fence of the lane after this strong read will take over.
+  void await(unsigned lane, const Tree& fenced);
+  /// Accesses before sequentially consistent fences of others that the lane is ordered after.
+  const Tree& fenced(unsigned lane) const { return of(lane)->fenced; }
   /// Remembers what a strong read observed until a fence, a barrier or an acquire takes it over.
   void observe(unsigned lane, const Released& released, bool device);
   /// Takes over what a read with acquire semantics observed.
@@ -62,6 +74,10 @@ class WarpKnowledge {
   /// Returns the accesses that a strong write without release semantics makes known: all before the
   /// lane's last fence.
   Tree released_by_fence(unsigned lane, bool device) const;
+
+  /// Adds what the lanes' own fences and strong reads bring to `known`, which the lanes and others
+  /// then share.
+  void take_fences(Knowledge& known, LaneMask lanes);
 
   /// Returns the joined knowledge of these lanes, with their own accesses until `now`.
   Knowledge complete(unsigned lane, LaneMask lanes, Clock now) const;
@@ -80,6 +96,11 @@ class WarpKnowledge {
     std::array<std::array<Fence, kWarpSize>, 2> fences;
     std::array<std::array<Tree, kWarpSize>, 2> observed;
     LaneMask has_observed = 0;
+    /// The last two released trees that each lane acquired, of both words of an mbarrier: polls
+    /// acquire the same ones again and again.
+    std::array<std::array<Tree, 2>, kWarpSize> acquired;
+    std::array<Tree, kWarpSize> awaited;  ///< by strong reads, not in Knowledge yet
+    LaneMask sequential = 0;  ///< lanes whose last fence was one that Knowledge::fenced lacks
   };
 
   const KnowledgePointer& of(unsigned lane) const { return each_ ? (*each_)[lane] : shared_; }

@@ -69,8 +69,8 @@ class LaunchChecks {
   /// The barrier completed: these lanes continue (an acquire of all arrivals since the last
   /// completion).
   void barrier_complete(Block& block, unsigned id, std::span<const Arrival> waiters);
-  /// membar, fence.
-  void fence(Execution& execution, Order order, Scope scope);
+  /// membar, fence. `sequential`: sequentially consistent, as membar and fence.sc are.
+  void fence(Execution& execution, bool sequential, Scope scope);
   /// A product of wgmma that reads these 16-byte chunks of shared memory was issued, or waited for.
   void product_issued(Execution& execution, const Instruction& instruction,
                       std::span<const std::uint32_t> chunks);

@@ -61,10 +61,11 @@ void LaunchChecks::barrier_complete(Block& block, unsigned id, std::span<const A
   if (state.knowledge.complete(block, id, waiters) && alone) state.readers.forget();
 }
 
-void LaunchChecks::fence(Execution& execution, Order, Scope scope) {
+void LaunchChecks::fence(Execution& execution, bool sequential, Scope scope) {
   if (!state_->check_race) return;
   BlockKnowledge& block = state_of(*execution.block).knowledge;
-  block.warps[execution.warp->index].fence(execution.mask, scope != Scope::cta, block.clock++);
+  block.warps[execution.warp->index].fence(execution.mask, scope != Scope::cta, sequential,
+                                           block.clock++);
 }
 
 void LaunchChecks::proxy_fence(Execution& execution) {

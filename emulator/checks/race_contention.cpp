@@ -55,8 +55,9 @@ bool RaceDetector::replaces(ShadowPage& page, const Cell& cell, const Touch& tou
 void RaceDetector::write_strongly(ShadowPage& page, Cell& cell, const Touch& touch,
                                   LaneMask lanes) {
   const bool simple = !releases(touch.access.order) && replaces(page, cell, touch, lanes);
-  if (simple && !touch.warp.has_fence(first_lane(lanes))) {
-    cell = {slot_of(page, touch, first_lane(lanes)), Slot()};
+  const unsigned lane = first_lane(lanes);
+  if (simple && !touch.warp.has_fence(lane) && touch.warp.fenced(lane) == nullptr) {
+    cell = {slot_of(page, touch, lane), Slot()};
     return;
   }
   ContendedWord& word = contend(page, cell, touch);
@@ -119,6 +120,9 @@ void RaceDetector::add_access(ContendedWord& word, const Touch& touch, LaneMask 
 void RaceDetector::synchronise(ContendedWord& word, const Touch& touch, LaneMask lanes) {
   const std::uint32_t block = touch.block.number & 0xffffffu;
   const bool reads = touch.access.kind != AccessKind::store;
+  if (reads && touch.device && word.released.fenced != nullptr) {
+    each_lane(lanes, [&](unsigned lane) { touch.warp.await(lane, word.released.fenced); });
+  }
   if (reads && (word.released.device != nullptr || word.released.block != nullptr)) {
     each_lane(lanes, [&](unsigned lane) {
       if (acquires(touch.access.order)) {
@@ -130,6 +134,11 @@ void RaceDetector::synchronise(ContendedWord& word, const Touch& touch, LaneMask
   }
   if (!touch.write) return;
   if (!reads) word.released = Released();  // a plain strong store ends the chain of releases
+  if (touch.device) {
+    each_lane(lanes, [&](unsigned lane) {
+      word.released.fenced = join(word.released.fenced, touch.warp.fenced(lane));
+    });
+  }
   const Tree tree = released_by(touch, lanes);
   if (tree == nullptr) return;
   if (touch.device) word.released.device = join(word.released.device, tree);

@@ -10,11 +10,16 @@
 namespace halfgrad::emulator {
 namespace {
 
+struct FenceOptions {
+  bool sequential;  ///< sequentially consistent
+  Scope scope;
+};
+
 void fence(Execution& execution, const Instruction& instruction) {
-  const auto& options = instruction.options<MemoryOptions>();
+  const auto& options = instruction.options<FenceOptions>();
   std::atomic_thread_fence(std::memory_order_seq_cst);
   LaunchChecks* checks = execution.launch->checks.get();
-  if (checks != nullptr) checks->fence(execution, options.order, options.scope);
+  if (checks != nullptr) checks->fence(execution, options.sequential, options.scope);
 }
 
 /// fence.proxy orders accesses of one thread by different paths, such as bulk copies. It orders no
@@ -49,9 +54,8 @@ void decode_fence(Encoder& encoder) {
   const MemoryForm form = memory_form(encoder, kOthers);
   if (form.type != Type::none) encoder.unknown("unknown form of a fence");
   const bool membar = encoder.statement.opcode == "membar";
-  const bool acquires = form.order == Order::acquire || form.order == Order::release;
-  MemoryOptions options;
-  options.order = acquires ? form.order : Order::acquire_release;
+  FenceOptions options{};
+  options.sequential = membar || encoder.statement.has("sc");
   options.scope = membar ? membar_scope(encoder) : form.scope;
   encoder.instruction.set_options(options);
   const bool between_paths = encoder.statement.has("proxy") && form.order == Order::weak;
