@@ -107,20 +107,25 @@ void RaceDetector::meet_operations(ShadowPage& page, Cell& cell, const Touch& to
 }
 
 /// CUDA programming guide, "Read/Write Coherency" of textures and surfaces: a fetch returns
-/// undefined data for an address that the same launch has written, whatever orders the two. For a
-/// surface load this is a note: it may mean to read what its own thread has stored.
+/// undefined data for an address that the same launch has written, whatever orders the two. For
+/// ld.global.nc, which is __ldg and a load through const __restrict__, the memory must be read-only
+/// while the kernel runs (PTX ISA, "ld.global.nc"). For a surface load this is a note: it may mean
+/// to read what its own thread has stored.
 void RaceDetector::check_cached(const ShadowPage& page, const Cell& cell, const Touch& touch,
                                 LaneMask lanes) {
   if (touch.write || cell.write.clock == 0) return;
   if (page.standing(cell.write) != Standing::current) return;
-  const bool texture = touch.access.path == AccessPath::texture;
+  const AccessPath path = touch.access.path;
+  const char* const load = path == AccessPath::texture     ? "a texture fetch"
+                           : path == AccessPath::read_only ? "a load by __ldg or const __restrict__"
+                                                           : "a surface load";
   report(touch, first_lane(lanes), FindingKind::race,
-         std::string(texture ? "a texture fetch" : "a surface load") +
+         std::string(load) +
              " of memory that this launch has written: its cache does not see stores of the launch",
          cell.write.listed
              ? "a store of this launch"
              : "a store by " + grids_.thread(cell.write.block, cell.write.thread, touch.kernel()),
-         texture ? Severity::error : Severity::note);
+         path == AccessPath::surface ? Severity::note : Severity::error);
 }
 
 void RaceDetector::check_proxy(const Cell& cell, const Touch& touch, LaneMask lanes) {

@@ -22,9 +22,9 @@ inline constexpr std::uint64_t kLocalWindow = 2ull << 60;
 inline constexpr std::uint64_t kParameterWindow = 6ull << 60;
 inline constexpr std::uint64_t kWindowMask = 15ull << 60;
 
-/// The way that an access takes. Textures and surfaces have caches that stores of the same launch
-/// do not update.
-enum class AccessPath : std::uint8_t { memory, texture, surface };
+/// The way that an access takes. Textures, surfaces and ld.global.nc have caches that stores of the
+/// same launch do not update.
+enum class AccessPath : std::uint8_t { memory, texture, surface, read_only };
 
 /// One access of a warp: every active lane accesses `bytes` bytes.
 struct Access {

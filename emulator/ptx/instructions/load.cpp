@@ -153,6 +153,7 @@ void decode_load(Encoder& encoder) {
   }
   MemoryOptions options{form.space, form.order, form.scope};
   options.base_bytes = static_cast<std::uint8_t>(encoder.address(1));
+  if (encoder.statement.has("nc")) options.path = AccessPath::read_only;
   instruction.set_options(options);
   const bool parameter = form.space == Space::parameter && form.count == 1 &&
                          options.base_bytes == 8 && is_symbol(operands[1]);

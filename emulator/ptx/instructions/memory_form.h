@@ -34,6 +34,7 @@ struct MemoryOptions {
   Scope scope = Scope::gpu;
   std::uint8_t base_bytes = 8;  ///< bytes of the base address: 4 or 8
   bool overwrites = false;      ///< an atomic exchange whose old value no instruction reads
+  AccessPath path = AccessPath::memory;
 };
 
 /// An access of `bytes` bytes a lane, aligned to them, as the options say.
@@ -44,7 +45,8 @@ inline Access access_of(const MemoryOptions& options, AccessKind kind, unsigned 
           .alignment = static_cast<std::uint8_t>(bytes),
           .order = options.order,
           .scope = options.scope,
-          .overwrites = options.overwrites};
+          .overwrites = options.overwrites,
+          .path = options.path};
 }
 
 /// The untyped type of `bytes` bytes, such as .b32 for 4.
