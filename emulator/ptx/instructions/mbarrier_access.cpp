@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <string>
 
 #include <halfgrad/emulator/checks/report.h>
@@ -72,6 +73,24 @@ bool MbarrierAccess::let_copies_land() {
   word.transactions = 0;
   word.complete_if_ready();
   return true;
+}
+
+bool has_copies_to_land(const Block& block) {
+  struct Sums {
+    std::int64_t bytes = 0, arrivals = 0;
+  };
+  std::map<std::uint32_t, Sums> of_barrier;
+  for (const BarrierCopy& copy : block.barrier_copies) {
+    Sums& sums = of_barrier[copy.barrier];
+    sums.bytes += copy.bytes;
+    sums.arrivals += copy.arrivals;
+  }
+  return std::any_of(of_barrier.begin(), of_barrier.end(), [&](const auto& entry) {
+    std::uint64_t bits;
+    std::memcpy(&bits, block.shared.data() + entry.first, sizeof bits);
+    const MbarrierWord word = MbarrierWord::from_bits(bits);
+    return word.pending == entry.second.arrivals && word.transactions == entry.second.bytes;
+  });
 }
 
 void MbarrierAccess::arrive(std::uint32_t count) {
