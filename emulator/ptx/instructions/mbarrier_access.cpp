@@ -7,6 +7,7 @@
 
 #include <halfgrad/emulator/checks/report.h>
 #include <halfgrad/emulator/ptx/instructions/async_landing.h>
+#include <halfgrad/emulator/simt/launch.h>
 
 namespace halfgrad::emulator {
 namespace {
@@ -58,12 +59,17 @@ bool MbarrierAccess::let_copies_land() {
   if (!any || word.pending != arrivals || word.transactions != bytes) return false;
   Execution there = execution_;
   there.block = owner_;
+  LaunchChecks* const checks = execution_.launch->checks.get();
   for (const BarrierCopy& copy : copies) {
     if (copy.barrier != offset_) continue;
     if (!copy.data.empty()) {
       land_for_barrier(there, copy.shared_offset, copy.data.data(),
                        static_cast<unsigned>(copy.data.size()));
     }
+    // A reduction has stored its elements already; its completion is a fence (PTX ISA, "Async
+    // proxy").
+    const bool reduces = copy.bytes != 0 && copy.data.empty();
+    if (reduces && checks != nullptr) checks->proxy_fence(there);
     for (const AsyncCopy& part : copy.parts) {
       land_for_barrier(there, part.shared_offset, part.data.data(), part.bytes);
     }

@@ -79,6 +79,54 @@ TEST_F(TensorFindings, TheRankIsThatOfTheMap) {
              "expected a tensor map of 3 dimensions, got one of 2");
 }
 
+/// Stores of all threads, then a bulk copy of thread 0 from the same memory.
+std::string stored(const std::string& between) {
+  return "shl.b32 %r6, %r1, 2;\nadd.u32 %r6, %r6, %r2;\nst.shared.u32 [%r6], 9;\n" + between +
+         "\n@%p1 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd2, {0, 0}], [%r2];\n";
+}
+
+TEST_F(TensorFindings, StoresNeedAFenceBeforeACopyReadsThem) {
+  gpu.settings.check_race = true;
+  for (const char* fence : {"fence.proxy.async;\nbar.sync 0;", "bar.sync 0;\nfence.proxy.async;",
+                            "fence.proxy.async.shared::cta;\nbar.sync 0;"}) {
+    run(map(), stored(fence));
+    EXPECT_TRUE(gpu.findings.all().empty()) << fence;
+  }
+  run(map(), stored("bar.sync 0;"));
+  ASSERT_EQ(gpu.found(FindingKind::race).size(), 1u);
+  EXPECT_HAS(gpu.found(FindingKind::race)[0].message, "without fence.proxy.async after the store");
+  EXPECT_HAS(gpu.found(FindingKind::race)[0].other, "a store by thread (0,0,0)");
+}
+
+TEST_F(TensorFindings, AFenceBeforeTheStoreIsNone) {
+  gpu.settings.check_race = true;
+  run(map(), "fence.proxy.async;\n" + stored("bar.sync 0;"));
+  EXPECT_EQ(gpu.found(FindingKind::race).size(), 1u);
+}
+
+TEST_F(TensorFindings, PlainBulkCopiesNeedTheFenceToo) {
+  gpu.settings.check_race = true;
+  const std::string copy =
+      "st.shared.u32 [%r2], 1;\n@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], "
+      "16;";
+  run(map(), "@!%p1 ret;\n" + copy);
+  EXPECT_EQ(gpu.found(FindingKind::race).size(), 1u);
+}
+
+TEST_F(TensorFindings, AReductionInSharedMemoryIsNoStore) {
+  gpu.settings.check_race = true;
+  run(map(),
+      "@!%p1 ret;\nst.shared.v4.u32 [%r2], {%r1, %r1, %r1, %r1};\n"
+      "st.shared.v4.u32 [%r2+256], {7, 7, 7, 7};\nfence.proxy.async;\n"
+      "mbarrier.arrive.expect_tx.shared.b64 _, [%r3], 16;\n"
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 "
+      "[%r2], [%r2+256], 16, [%r3];\n"
+      "WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [%r3], 0;\n@!%p2 bra WAIT;\n"
+      "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 16;\n");
+  EXPECT_EQ(gpu.word(3), 7u);
+  EXPECT_TRUE(gpu.findings.all().empty());
+}
+
 TEST_F(TensorFindings, OtherFormsAreUnknown) {
   for (const char* copy :
        {"cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "

@@ -38,6 +38,18 @@ __global__ void copy(const __grid_constant__ CUtensorMap map, float* y, Plan pla
   }
 }
 
+__global__ void fill(const __grid_constant__ CUtensorMap map) {
+  __shared__ alignas(128) float tile[kElements];
+  for (int i = threadIdx.x; i < kElements; i += blockDim.x) {
+    tile[i] = i;  // expect no_fence: race
+  }
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  store(tile, map, 0, 0);
+  ptx::cp_async_bulk_commit_group();
+  ptx::cp_async_bulk_wait_group(ptx::n32_t<0>{});
+}
+
 void run(const CUtensorMap& map, Plan plan = {}) {
   Buffer<float> y(kElements);
   copy<<<1, 32, 2 * kElements * 4>>>(map, y, plan);
@@ -56,6 +68,12 @@ int main(int count, char** arguments) {
                    {"no_wait", [] { run({.waits = false}); }},
                    {"too_large", [] { run({.tile_offset = kElements + 32}); }},
                    {"no_map", [] { run(CUtensorMap{}); }},
+                   {"no_fence",
+                    [] {
+                      Buffer<float> x(kElements);
+                      fill<<<1, 32>>>(map_of(x, kColumns, kRows, kColumns, kRows));
+                      finish();
+                    }},
                    {"small_tensor",
                     [] {
                       Buffer<float> x(kElements - kColumns);
