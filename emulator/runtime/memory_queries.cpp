@@ -4,6 +4,7 @@
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/device.h>
 #include <halfgrad/emulator/runtime/error_state.h>
+#include <halfgrad/emulator/runtime/tensor_maps.h>
 #include <halfgrad/emulator/runtime/work.h>
 
 namespace halfgrad::emulator {
@@ -55,16 +56,20 @@ HALFGRAD_EMULATOR_API cudaError_t cudaDeviceReset() {
   });
 }
 
-// The emulator has no driver below it.
+// The emulator has no driver below it, but for a few functions.
 HALFGRAD_EMULATOR_API cudaError_t
 cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned, unsigned long long,
                                  cudaDriverEntryPointQueryResult* result) {
   return api_call_without_device("cudaGetDriverEntryPointByVersion", [&] {
     if (symbol == nullptr || function == nullptr) return cudaErrorInvalidValue;
+    *function = driver_function(symbol);
+    if (*function != nullptr) {
+      if (result != nullptr) *result = cudaDriverEntryPointSuccess;
+      return cudaSuccess;
+    }
     report_call(FindingKind::unknown_function, "cudaGetDriverEntryPointByVersion",
                 std::string("the driver's function ") + symbol + " is not emulated",
                 Severity::note);
-    *function = nullptr;
     if (result != nullptr) *result = cudaDriverEntryPointSymbolNotFound;
     return cudaSuccess;
   });
@@ -73,6 +78,16 @@ HALFGRAD_EMULATOR_API cudaError_t cudaGetDriverEntryPoint(const char* symbol, vo
                                                           unsigned long long flags,
                                                           cudaDriverEntryPointQueryResult* result) {
   return cudaGetDriverEntryPointByVersion(symbol, function, CUDART_VERSION, flags, result);
+}
+HALFGRAD_EMULATOR_API cudaError_t cudaGetDriverEntryPointByVersion_ptsz(
+    const char* symbol, void** function, unsigned version, unsigned long long flags,
+    cudaDriverEntryPointQueryResult* result) {
+  return cudaGetDriverEntryPointByVersion(symbol, function, version, flags, result);
+}
+HALFGRAD_EMULATOR_API cudaError_t
+cudaGetDriverEntryPoint_ptsz(const char* symbol, void** function, unsigned long long flags,
+                             cudaDriverEntryPointQueryResult* result) {
+  return cudaGetDriverEntryPoint(symbol, function, flags, result);
 }
 
 // One process has the emulated devices for itself: other processes cannot share their memory.

@@ -6,7 +6,7 @@ comment's line (of a race: at the line of either access; of a call: at the line 
 A file with several programs has comments `// expect CASE: KIND`, and runs each with the case as its
 argument. A comment alone on a line belongs to the line above. `// expect: wrong-result` is for bugs
 that only late streams show: the program's own check fails with --streams lazy. A right program must
-give no error.
+give no error. A file with a comment `// Gpu: h100` is compiled for that GPU and runs on it.
 
 usage: planted.py RUNTIME_FOLDER [--work FOLDER] [--jobs N] [--only TEXT] [--part I/N]
 A part is every N-th file, from the I-th on.
@@ -22,9 +22,15 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).resolve().parent
-FLAGS = ["-std=c++17", "-cudart", "shared", "-gencode", "arch=compute_80,code=compute_80",
-         "-lineinfo", "--no-compress", "-Xcompiler", "-g"]
+FLAGS = ["-std=c++17", "-cudart", "shared", "-lineinfo", "--no-compress", "-Xcompiler", "-g"]
+CAPABILITIES = {"a100": "80", "h100": "90a"}
 KIND = re.compile(r"// expect(?: (\w+))?: ([\w-]+)")
+
+
+def gpu_of(source):
+    """The GPU that a program needs."""
+    named = re.search(r"// .*Gpu: (\w+)", source.read_text())
+    return named[1] if named else "a100"
 
 
 def compile_program(source, folder):
@@ -33,7 +39,9 @@ def compile_program(source, folder):
     if program.exists() and program.stat().st_mtime > source.stat().st_mtime:
         return program
     libraries = re.findall(r"// .*Links: (\w+)", source.read_text())
-    command = [os.environ.get("NVCC", "nvcc"), *FLAGS, str(source), "-o", str(program),
+    architecture = f"compute_{CAPABILITIES[gpu_of(source)]}"
+    command = [os.environ.get("NVCC", "nvcc"), *FLAGS, "-gencode",
+               f"arch={architecture},code={architecture}", str(source), "-o", str(program),
                *(f"-l{library}" for library in libraries)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -52,12 +60,13 @@ def expected(source):
     return wanted
 
 
-def run(program, runtime, case, lazy=False):
+def run(program, runtime, case, gpu="a100", lazy=False):
     """Returns the findings and the output of the program."""
     report = program.with_suffix(f".{case}.json")
     report.unlink(missing_ok=True)
     environment = {**os.environ, "LD_LIBRARY_PATH": runtime,
-                   "HALFGRAD_EMULATE": json.dumps({"report_json": str(report), "lazy_streams": lazy})}
+                   "HALFGRAD_EMULATE": json.dumps({"report_json": str(report), "gpu": gpu,
+                                                   "lazy_streams": lazy})}
     done = subprocess.run([str(program), *([case] if case else [])], env=environment,
                           capture_output=True, text=True, timeout=120, check=False)
     text = done.stdout + done.stderr
@@ -83,7 +92,7 @@ def check_case(source, program, runtime, case, wanted):
     """Returns "" or what is wrong with one run."""
     try:
         late = any(kind == "wrong-result" for kind, _ in wanted)
-        found, text, code = run(program, runtime, case, late)
+        found, text, code = run(program, runtime, case, gpu_of(source), late)
     except subprocess.TimeoutExpired as error:
         return str(error)
     if late:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from planted import HERE, compile_program, part
+from planted import HERE, compile_program, gpu_of, part
 
 WAYS = [["--threads", "1"], ["--threads", "4"],
         ["--threads", "1", "--streams", "lazy", "--seed", "1"],
@@ -27,8 +27,8 @@ def check(source, folder, emulate):
         return f"does not compile\n{error}"
     for way in WAYS:
         try:
-            done = subprocess.run([emulate, *way, str(program)], capture_output=True, text=True,
-                                  timeout=120, check=False)
+            done = subprocess.run([emulate, "--gpu", gpu_of(source), *way, str(program)],
+                                  capture_output=True, text=True, timeout=120, check=False)
         except subprocess.TimeoutExpired:
             return f"{' '.join(way)}: takes longer than 120 s"
         if done.returncode != 0:

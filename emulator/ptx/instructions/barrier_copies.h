@@ -13,7 +13,8 @@
 namespace halfgrad::emulator {
 
 /// Calls f(place, offset, bytes) for pieces of [address, address + bytes) of one lane. `access`
-/// says how; `stored` are the bytes of a store, or nullptr.
+/// says how; `stored` are the bytes of a store, or nullptr. A piece ends at a multiple of 128, so
+/// that it lies in one page of the checks.
 template <class F>
 void each_piece(const Execution& execution, const Instruction& instruction, unsigned lane,
                 Access access, std::uint64_t address, std::uint32_t bytes, const std::byte* stored,
@@ -22,8 +23,9 @@ void each_piece(const Execution& execution, const Instruction& instruction, unsi
   Execution one = execution;
   one.mask = LaneMask{1} << lane;
   std::array<std::array<std::byte, kPiece>, kWarpSize> values;  // a row a lane, as resolve() reads
-  for (std::uint32_t offset = 0; offset < bytes; offset += kPiece) {
-    const std::uint32_t size = std::min(kPiece, bytes - offset);
+  for (std::uint32_t offset = 0, size = 0; offset < bytes; offset += size) {
+    const auto left = static_cast<std::uint32_t>(kPiece - (address + offset) % kPiece);
+    size = std::min(left, bytes - offset);
     access.bytes = static_cast<std::uint8_t>(size);
     LaneAddresses addresses{};
     addresses[lane] = address + offset;

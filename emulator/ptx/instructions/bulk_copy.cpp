@@ -210,7 +210,7 @@ void decode_bulk(Encoder& encoder) {
 void decode_bulk_copy(Encoder& encoder) {
   const Statement& statement = encoder.statement;
   encoder.instruction.kind = InstructionClass::async_copy;
-  if (statement.has("tensor")) encoder.unknown("a bulk copy of a tensor");
+  if (statement.has("tensor")) return decode_tensor_copy(encoder);
   if (statement.has("prefetch") || statement.has("commit_group") || statement.has("wait_group")) {
     encoder.instruction.execute = complete_already;
   } else {

@@ -48,6 +48,7 @@ void decode_fence(Encoder& encoder) {
                                                  "async",
                                                  "alias",
                                                  "mbarrier_init",
+                                                 "tensormap::generic",
                                                  "async::global",
                                                  "async::shared::cta",
                                                  "async::shared::cluster"};

@@ -94,7 +94,7 @@ void change_transactions(Execution& execution, const Instruction& instruction) {
 /// Lets the copies land that a phase still waits for. The lane that sees them first publishes them
 /// to the lanes that wait after it.
 void land_for_waiters(Execution& execution, const Instruction& instruction) {
-  if (execution.block->barrier_copies.empty()) return;
+  if (!has_copies_to_land(*execution.block)) return;
   LaneMask landed = 0;
   each_barrier(execution, instruction, Order::relaxed, [&](unsigned lane, MbarrierAccess& barrier) {
     if (barrier.let_copies_land()) landed |= LaneMask{1} << lane;

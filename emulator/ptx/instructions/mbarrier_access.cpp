@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <string>
 
 #include <halfgrad/emulator/checks/report.h>
 #include <halfgrad/emulator/ptx/instructions/async_landing.h>
+#include <halfgrad/emulator/simt/launch.h>
 
 namespace halfgrad::emulator {
 namespace {
@@ -57,12 +59,17 @@ bool MbarrierAccess::let_copies_land() {
   if (!any || word.pending != arrivals || word.transactions != bytes) return false;
   Execution there = execution_;
   there.block = owner_;
+  LaunchChecks* const checks = execution_.launch->checks.get();
   for (const BarrierCopy& copy : copies) {
     if (copy.barrier != offset_) continue;
     if (!copy.data.empty()) {
       land_for_barrier(there, copy.shared_offset, copy.data.data(),
                        static_cast<unsigned>(copy.data.size()));
     }
+    // A reduction has stored its elements already; its completion is a fence (PTX ISA, "Async
+    // proxy").
+    const bool reduces = copy.bytes != 0 && copy.data.empty();
+    if (reduces && checks != nullptr) checks->proxy_fence(there);
     for (const AsyncCopy& part : copy.parts) {
       land_for_barrier(there, part.shared_offset, part.data.data(), part.bytes);
     }
@@ -72,6 +79,24 @@ bool MbarrierAccess::let_copies_land() {
   word.transactions = 0;
   word.complete_if_ready();
   return true;
+}
+
+bool has_copies_to_land(const Block& block) {
+  struct Sums {
+    std::int64_t bytes = 0, arrivals = 0;
+  };
+  std::map<std::uint32_t, Sums> of_barrier;
+  for (const BarrierCopy& copy : block.barrier_copies) {
+    Sums& sums = of_barrier[copy.barrier];
+    sums.bytes += copy.bytes;
+    sums.arrivals += copy.arrivals;
+  }
+  return std::any_of(of_barrier.begin(), of_barrier.end(), [&](const auto& entry) {
+    std::uint64_t bits;
+    std::memcpy(&bits, block.shared.data() + entry.first, sizeof bits);
+    const MbarrierWord word = MbarrierWord::from_bits(bits);
+    return word.pending == entry.second.arrivals && word.transactions == entry.second.bytes;
+  });
 }
 
 void MbarrierAccess::arrive(std::uint32_t count) {

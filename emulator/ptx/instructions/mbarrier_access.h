@@ -36,4 +36,7 @@ class MbarrierAccess {
   std::uint32_t offset_;
 };
 
+/// Whether copies of the block may land: nothing else is missing from the phase of their mbarrier.
+bool has_copies_to_land(const Block& block);
+
 }  // namespace halfgrad::emulator

@@ -18,6 +18,7 @@ void decode_copy_async(Encoder& encoder);          ///< cp.async
 void decode_mbarrier(Encoder& encoder);            ///< mbarrier
 void decode_mbarrier_of_copies(Encoder& encoder);  ///< cp.async.mbarrier.arrive
 void decode_bulk_copy(Encoder& encoder);           ///< cp.async.bulk
+void decode_tensor_copy(Encoder& encoder);         ///< cp.async.bulk.tensor
 
 void decode_map_address(Encoder& encoder);    ///< mapa
 void decode_rank_of_block(Encoder& encoder);  ///< getctarank

@@ -67,5 +67,25 @@ TEST(BulkReduction, AddsFloats) {
   EXPECT_EQ(gpu.word(7), 0x42004000u);
 }
 
+TEST(BulkReduction, IsCheckedOnBothPagesThatItTouches) {
+  // Block 0 stores 128 bytes around a multiple of 4096, block 1 a word of their second half.
+  SmallGpu gpu{4096};
+  gpu.settings.check_race = true;
+  const auto offset = static_cast<unsigned>(8192 - gpu.address() % 4096 - 64);
+  const std::string stores = R"(
+    .shared .align 128 .b8 mine[128];
+    mov.u32 %r2, mine;
+    add.s64 %rd2, %rd1, )" + std::to_string(offset) +
+                             R"(;
+    mov.u32 %r3, %ctaid.x;
+    setp.eq.u32 %p1, %r3, 0;
+    @!%p1 st.global.u32 [%rd2+100], 7;
+    @%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 128;
+    ret;
+  )";
+  gpu.launch(kernel(stores), {2}, {1});
+  EXPECT_EQ(gpu.found(FindingKind::race).size(), 1u);
+}
+
 }  // namespace
 }  // namespace halfgrad::emulator

@@ -5,7 +5,7 @@
 namespace halfgrad::emulator {
 namespace {
 
-struct NoSymbols : SymbolTable {
+struct WithoutSymbols : SymbolTable {
   SymbolAddress address_of(std::string_view) override { return {}; }
 };
 
@@ -37,7 +37,7 @@ class RegisterAllocationTest : public ::testing::Test {
     return function_.code[instruction].operands[operand];
   }
 
-  NoSymbols symbols_;
+  WithoutSymbols symbols_;
   Function function_;
   FunctionBuilder builder_{function_, symbols_};
 };

@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <cstring>
+
+#include <halfgrad/emulator/memory/tensor_map.h>
+
 #include "clusters.h"
 
 namespace halfgrad::emulator {
@@ -114,6 +118,48 @@ TEST_F(ClusterCopies, CopyInBulkToSeveralBlocks) {
   gpu.word(7) = 1234;
   run(".reg .b16 %h<2>;\n" + body, {4}, {1});
   for (unsigned block = 0; block < 4; ++block) EXPECT_EQ(gpu.word(16 + block), 1234u) << block;
+  EXPECT_TRUE(gpu.findings.all().empty()) << to_string(gpu.findings.all().front());
+}
+
+TEST_F(ClusterCopies, CopyATensorToSeveralBlocks) {
+  // Block 1 copies a box to blocks 0, 1 and 3; block 2 expects nothing. The map is in the buffer.
+  const std::string body =
+      std::string(".shared .align 8 .b64 bar;\n.shared .align 128 .b32 got[8];\n") + kOwnWord + R"(
+    mov.u32 %r8, bar;
+    mov.u32 %r9, got;
+    mbarrier.init.shared.b64 [%r8], 1;
+    setp.eq.u32 %p3, %r5, 2;
+    selp.u32 %r10, 0, 32, %p3;
+    mbarrier.arrive.expect_tx.shared.b64 _, [%r8], %r10;
+  )" + kSync +
+      R"(
+    setp.ne.u32 %p2, %r5, 1;
+    @%p2 bra WAIT;
+    mov.u16 %h1, 11;
+    cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r9], [%rd1+2048, {4, 1}], [%r8], %h1;
+  WAIT:
+    mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %p1, [%r8], 0;
+    @!%p1 bra WAIT;
+    @%p3 bra DONE;
+    ld.shared.u32 %r14, [%r9+12];
+    st.global.u32 [%rd3+64], %r14;
+  DONE:
+  )" + kSync;
+  for (unsigned i = 0; i < 16; ++i) gpu.word(i) = i;
+  const std::uint64_t dims[] = {8, 2}, strides[] = {32};
+  const std::uint32_t box[] = {4, 2}, steps[] = {1, 1};
+  const TensorMap map = encode_tensor_map({.type = 2,
+                                           .rank = 2,
+                                           .address = gpu.address(),
+                                           .dims = dims,
+                                           .strides = strides,
+                                           .box = box,
+                                           .steps = steps});
+  std::memcpy(&gpu.word(512), &map, sizeof map);
+  gpu.word(18) = 7;
+  run(".reg .b16 %h<2>;\n" + body, {4}, {1});
+  for (const unsigned block : {0u, 1u, 3u}) EXPECT_EQ(gpu.word(16 + block), 15u) << block;
+  EXPECT_EQ(gpu.word(18), 7u);
   EXPECT_TRUE(gpu.findings.all().empty()) << to_string(gpu.findings.all().front());
 }
 
