@@ -356,19 +356,19 @@ std::vector<Finding> findings_of(F body, unsigned threads = kThreads) {
 }
 
 /// Thread 127 stores to B, which every warp reads.
-const std::string kStore = "setp.eq.u32 %p2, %r1, 127;\n@%p2 st.shared.u32 [tile+" +
-                           std::to_string(kBeginOfB) + "], %r1;\n";
+const std::string kStoreToB = "setp.eq.u32 %p2, %r1, 127;\n@%p2 st.shared.u32 [tile+" +
+                              std::to_string(kBeginOfB) + "], %r1;\n";
 
 TEST(WgmmaChecks, AreSilentAboutAStoreThatTheWaitPrecedes) {
   const auto found = findings_of([](const std::string& product) {
-    return kFence + product + kCommit + kWait + "bar.sync 0;\n" + kStore;
+    return kFence + product + kCommit + kWait + "bar.sync 0;\n" + kStoreToB;
   });
   EXPECT_TRUE(found.empty()) << to_string(found.front());
 }
 
 TEST(WgmmaChecks, FindAStoreThatMeetsAProductUnderWay) {
   const auto found = findings_of([](const std::string& product) {
-    return kFence + product + kCommit + "bar.sync 0;\n" + kStore + kWait;
+    return kFence + product + kCommit + "bar.sync 0;\n" + kStoreToB + kWait;
   });
   ASSERT_FALSE(found.empty());
   EXPECT_EQ(found.front().kind, FindingKind::race);
@@ -377,7 +377,7 @@ TEST(WgmmaChecks, FindAStoreThatMeetsAProductUnderWay) {
 
 TEST(WgmmaChecks, FindAStoreThatNoBarrierOrders) {
   const auto found = findings_of(
-      [](const std::string& product) { return kStore + kFence + product + kCommit + kWait; });
+      [](const std::string& product) { return kStoreToB + kFence + product + kCommit + kWait; });
   ASSERT_FALSE(found.empty());
   EXPECT_EQ(found.front().kind, FindingKind::race);
 }
@@ -387,7 +387,7 @@ TEST(WgmmaChecks, FindAStoreWithoutAFenceOfTheAsynchronousProxy) {
   const std::string barrier = "bar.sync 0;\n", fence = "fence.proxy.async;\n";
   const auto found_after = [](const std::string& order) {
     return findings_of([&](const std::string& product) {
-      return kStore + order + kFence + product + kCommit + kWait;
+      return kStoreToB + order + kFence + product + kCommit + kWait;
     });
   };
   EXPECT_TRUE(found_after(fence + barrier).empty());

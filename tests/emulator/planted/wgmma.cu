@@ -94,9 +94,9 @@ __global__ void incomplete(const __half* x, float* c) {
   fence_proxy();
   __syncthreads();
   if (Fence) fence_registers();
-  multiply_tiles(
-      d, tiles.a[0],
-      tiles.b[0]);  // expect fence_missing: warp-sync // expect commit_missing: async-copy
+  multiply_tiles(d, tiles.a[0], tiles.b[0]);
+  // expect fence_missing: warp-sync
+  // expect commit_missing: async-copy
   if (Commit) commit();
   wait<0>();
   store_product(c, d);
