@@ -18,6 +18,24 @@ namespace {
                  (neighbour.empty() ? ", where no allocation is near" : ", " + neighbour));
 }
 
+/// Ends the kernel if its device has no right to access the memory of another one.
+void check_owner(const AccessSite& site, const HostRange& range, unsigned lane) {
+  const Machine& machine = site.execution.launch->machine;
+  if (range.owner == machine.device || range.owner == HostRange::kEveryDevice) return;
+  const std::uint64_t address = site.addresses[lane];
+  const Allocation* const allocation = machine.memory.find(address, 1);
+  if (allocation == nullptr || machine.may_access == nullptr) return;
+  if (machine.may_access(machine.device, *allocation)) return;
+  const std::string here = std::to_string(machine.device);
+  const std::string owner = std::to_string(range.owner);
+  site.abort(lane, FindingKind::out_of_bounds,
+             "global address " + hexadecimal(address) + " of device " + owner + ", " +
+                 machine.memory.describe_neighbour(address) + ", by a kernel on device " + here +
+                 (allocation->pool == kNoPool
+                      ? ": expected cudaDeviceEnablePeerAccess(" + owner + ", 0) on device " + here
+                      : ": expected cudaMemPoolSetAccess for device " + here));
+}
+
 void count(const AccessSite& site, const Sectors& sectors) {
   InstructionCounters& counters = counters_of(site.execution, site.instruction);
   counters.sectors += sectors.touched;
@@ -57,6 +75,7 @@ HostPointers scattered(const AccessSite& site) {
     const unsigned lane = first_lane(left);
     const HostRange range = host_range(memory, site.addresses[lane], site.access.bytes);
     if (range.host == nullptr) abort_outside(site, lane);
+    check_owner(site, range, lane);
     HostPointers some;
     const LaneMask inside = translate(site, range, some) & left;
     if (inside == mask) return some;
@@ -74,6 +93,7 @@ HostPointers resolve_global(const AccessSite& site) {
   if (site.contiguous()) {
     const HostRange range = host_range(site.execution.launch->machine.memory, first, all);
     if (range.host != nullptr) {
+      check_owner(site, range, 0);
       count(site, sectors_of_range(first, all));
       const HostPointers pointers = pointers_from(range.at(first), site.access.bytes);
       site.tell_checks(pointers);

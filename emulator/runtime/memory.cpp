@@ -11,13 +11,13 @@ namespace halfgrad::emulator {
 /// textures of linear memory need textureAlignment.
 constexpr std::size_t kDeviceAlignment = TextureLimits::alignment;
 
-cudaError_t allocate_memory(MemoryKind kind, void** result, std::size_t bytes,
-                            std::string made_by) {
+cudaError_t allocate_memory(MemoryKind kind, void** result, std::size_t bytes, std::string made_by,
+                            Place place) {
   if (result == nullptr) return cudaErrorInvalidValue;
   *result = nullptr;
   if (bytes == 0) return cudaSuccess;
-  const Allocation* made = process().memory.allocate(kind, current_device(), bytes,
-                                                     kDeviceAlignment, std::move(made_by));
+  const Allocation* made = process().memory.allocate(kind, place.device, bytes, kDeviceAlignment,
+                                                     std::move(made_by), place.pool);
   if (made == nullptr) return cudaErrorMemoryAllocation;
   *result = reinterpret_cast<void*>(made->begin);
   return cudaSuccess;

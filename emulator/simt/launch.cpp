@@ -18,7 +18,8 @@ class GridWorkspace {
   explicit GridWorkspace(Launch& launch) : memory_(launch.machine.memory) {
     if (!launch.request.cooperative) return;
     constexpr std::uint32_t kBytes = 64;
-    allocation_ = memory_.allocate(MemoryKind::device, 0, kBytes, 256, "a cooperative launch");
+    allocation_ = memory_.allocate(MemoryKind::device, launch.machine.device, kBytes, 256,
+                                   "a cooperative launch");
     if (allocation_ == nullptr) {
       throw std::runtime_error("cooperative launch: no device memory is left for its barrier");
     }

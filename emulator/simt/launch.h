@@ -33,6 +33,9 @@ struct Machine {
   DeviceApi* device_api = nullptr;         ///< the CUDA runtime, for kernels that call it
   /// cudaGraphSetConditional in kernels. Returns false if the handle is unknown.
   bool (*set_condition)(std::uint64_t handle, std::uint32_t value) = nullptr;
+  int device = 0;
+  /// Whether kernels on `device` may access memory of another device. nullptr: they may.
+  bool (*may_access)(int device, const Allocation& memory) = nullptr;
 };
 
 /// One kernel launch, already checked against the device's limits.
