@@ -1,6 +1,7 @@
 // Global and constant memory: addresses of allocations.
 #include <halfgrad/emulator/memory/access_site.h>
 #include <halfgrad/emulator/memory/coalescing.h>
+#include <halfgrad/emulator/memory/constant_reads.h>
 #include <halfgrad/emulator/memory/lookup.h>
 #include <halfgrad/emulator/simt/launch.h>
 #include <halfgrad/emulator/simt/warp.h>
@@ -107,6 +108,11 @@ HostPointers resolve_global(const AccessSite& site) {
 }
 
 /// Constant memory has a cache of its own: no sectors, and nothing writes it during a launch.
-HostPointers resolve_constant(const AccessSite& site) { return scattered(site); }
+HostPointers resolve_constant(const AccessSite& site) {
+  const HostPointers pointers = scattered(site);
+  ConstantReads* const reads = site.execution.launch->constant_reads;
+  if (reads != nullptr) reads->add(site.execution.mask, site.addresses, site.access.bytes);
+  return pointers;
+}
 
 }  // namespace halfgrad::emulator

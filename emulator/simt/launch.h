@@ -16,6 +16,7 @@
 namespace halfgrad::emulator {
 
 class ChildLaunches;
+class ConstantReads;
 class DeviceApi;
 class DeviceHeap;
 class TextureTable;
@@ -67,6 +68,7 @@ struct Launch {
   KnownAccesses known{};                   ///< accesses that the whole grid is ordered after
   ChildLaunches* children = nullptr;       ///< grids that the kernel launches
   const Allocation* workspace = nullptr;   ///< grid barrier of cooperative groups, or nullptr
+  ConstantReads* constant_reads = nullptr;  ///< nullptr: nobody asks for them
 };
 
 /// Runs the whole grid, with its blocks spread over host threads, then the grids that its kernel
