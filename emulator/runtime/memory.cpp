@@ -4,6 +4,7 @@
 #include <halfgrad/emulator/runtime/memory.h>
 #include <halfgrad/emulator/runtime/texture_limits.h>
 #include <halfgrad/emulator/runtime/work.h>
+#include <halfgrad/emulator/simt/device_heap.h>
 
 namespace halfgrad::emulator {
 
@@ -36,6 +37,9 @@ cudaError_t free_memory(const char* function, void* pointer, bool host) {
             " bytes by " + found->made_by;
   } else if (host != (found->kind == MemoryKind::pinned)) {
     wrong = "it was allocated by " + found->made_by;
+  } else if (found->kind == MemoryKind::device &&
+             device_heap(found->device).bytes_at(address) != 0) {
+    wrong = "it was allocated by " + found->made_by + ", so only a kernel can free it";
   } else if (found->kind == MemoryKind::variable) {
     wrong = "it is a " + found->made_by;
   }
