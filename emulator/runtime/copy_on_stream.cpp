@@ -7,6 +7,7 @@
 #include <halfgrad/emulator/runtime/arrays.h>
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/copies.h>
+#include <halfgrad/emulator/runtime/copy_overlap.h>
 
 namespace halfgrad::emulator {
 bool is_capturing(cudaStream_t stream) {
@@ -53,6 +54,7 @@ cudaError_t copy_on_stream(const char* function, void* to, const void* from, std
   }
   Work work;
   if (const cudaError_t error = copy_work(to, from, bytes, kind, work)) return error;
+  check_overlap(function, std::get<cudaMemcpy3DParms>(work.parameters->values));
   work.between = devices_of(to, from);
   const bool waits = bytes != 0 && host_waits(to, from, synchronous);
   if (bytes != 0 && !waits && place_of(from) == MemoryPlace::pageable && !is_capturing(stream)) {
@@ -74,6 +76,7 @@ cudaError_t copy_on_stream(const char* function, const cudaMemcpy3DParms& parame
   cudaMemcpy3DParms plain{};
   if (const cudaError_t error = without_arrays(function, parameters, plain)) return error;
   if (const cudaError_t error = copy_work(parameters, work)) return error;
+  check_overlap(function, plain);
   const void* source = plain.srcPtr.ptr;
   work.between = devices_of(plain.dstPtr.ptr, source);
   // A strided copy from pageable memory is not staged: the host waits instead, which is legal, too.
