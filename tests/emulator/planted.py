@@ -3,6 +3,7 @@
 
 A planted program must give a finding of the kind that its comment `// expect: KIND` names, at the
 comment's line (of a race: at the line of either access; of a call: at the line of the caller).
+`note-KIND` is a finding that is only a note.
 A file with several programs has comments `// expect CASE: KIND`, and runs each with the case as its
 argument. A comment alone on a line belongs to the line above. `// expect: wrong-result` is for bugs
 that only late streams show: the program's own check fails with --streams lazy. A right program must
@@ -99,7 +100,7 @@ def check_case(source, program, runtime, case, wanted):
     errors = [finding for finding in found if finding.get("severity", "error") == "error"]
     if source.parent.name == "right":
         return "" if not errors else "false alarm\n" + text
-    hits = {(finding["kind"], line) for finding in errors
+    hits = {(("" if finding in errors else "note-") + finding["kind"], line) for finding in found
             for line in lines_of(finding, source, program)}
     if wanted & hits:
         return ""
