@@ -1,4 +1,7 @@
 // Global and constant memory: addresses of allocations.
+#include <sys/uio.h>
+#include <unistd.h>
+
 #include <halfgrad/emulator/memory/access_site.h>
 #include <halfgrad/emulator/memory/coalescing.h>
 #include <halfgrad/emulator/memory/constant_reads.h>
@@ -9,14 +12,38 @@
 namespace halfgrad::emulator {
 namespace {
 
+/// Whether the program's own code could read the address: it lies on a stack, in the heap or in a
+/// variable of the host.
+bool is_host_memory(std::uint64_t address) {
+  std::byte copy{};
+  iovec to{&copy, 1}, from{reinterpret_cast<void*>(address), 1};
+  return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1;
+}
+
+/// Describes an address where no allocation is near.
+std::string describe_stray(std::uint64_t address) {
+  switch (address & kWindowMask) {
+    case kLocalWindow:
+      return "local memory of another thread: a pointer to a local variable is valid only in the "
+             "thread that has the variable";
+    case kSharedWindow:
+      return "shared memory of another block, or accessed by an instruction for global memory";
+    default:
+      break;
+  }
+  return is_host_memory(address) ? "memory of the host, which a kernel cannot access: expected "
+                                   "memory of cudaMalloc, cudaMallocManaged or cudaMallocHost"
+                                 : "where no allocation is near";
+}
+
 [[noreturn]] void abort_outside(const AccessSite& site, unsigned lane) {
   const std::uint64_t address = site.addresses[lane];
   const Allocations& memory = site.execution.launch->machine.memory;
   const bool freed = memory.was_freed(address);
   const std::string neighbour = memory.describe_neighbour(address);
   site.abort(lane, freed ? FindingKind::use_after_free : FindingKind::out_of_bounds,
-             "global address " + hexadecimal(address) +
-                 (neighbour.empty() ? ", where no allocation is near" : ", " + neighbour));
+             "global address " + hexadecimal(address) + ", " +
+                 (neighbour.empty() ? describe_stray(address) : neighbour));
 }
 
 /// Ends the kernel if its device has no right to access the memory of another one.
