@@ -2,6 +2,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <halfgrad/emulator/checks/device_scopes.h>
+#include <halfgrad/emulator/checks/report.h>
 #include <halfgrad/emulator/memory/access_site.h>
 #include <halfgrad/emulator/memory/coalescing.h>
 #include <halfgrad/emulator/memory/constant_reads.h>
@@ -64,6 +66,45 @@ void check_owner(const AccessSite& site, const HostRange& range, unsigned lane) 
                       : ": expected cudaMemPoolSetAccess for device " + here));
 }
 
+/// Whether kernels of several devices may access the memory.
+bool is_shared(const Machine& machine, std::uint64_t address) {
+  const Allocation* const allocation = machine.memory.find(address, 1);
+  if (allocation == nullptr) return false;
+  if (allocation->kind == MemoryKind::pinned || allocation->kind == MemoryKind::managed) {
+    return true;
+  }
+  if (allocation->device != machine.device) return true;
+  for (int other = 0; other < machine.settings.devices; ++other) {
+    if (other == machine.device || machine.may_access == nullptr) continue;
+    if (machine.may_access(other, *allocation)) return true;
+  }
+  return false;
+}
+
+/// Reports an atomic access whose scope does not include another device that accesses the word.
+void check_scope(const AccessSite& site) {
+  const LaunchRequest& request = site.execution.launch->request;
+  const Machine& machine = site.execution.launch->machine;
+  const Access& access = site.access;
+  if (machine.settings.devices < 2 || !machine.settings.check_race || request.order == nullptr) {
+    return;
+  }
+  if (access.order == Order::weak && access.kind != AccessKind::atomic) return;
+  const StrongAccess own{request.operation, machine.device, access.kind != AccessKind::load,
+                         access.order == Order::volatile_ || access.scope == Scope::sys};
+  each_lane(site.execution.mask, [&](unsigned lane) {
+    const std::uint64_t address = site.addresses[lane];
+    if (!is_shared(machine, address)) return;
+    DeviceScopes& scopes = DeviceScopes::of(machine.memory);
+    const OperationId other = scopes.meet(address / 4, own, *request.order);
+    if (other == 0) return;
+    report(site.execution, site.instruction, lane, FindingKind::stream_race,
+           "kernels of two GPUs access this word by atomics, of which one is not of system scope: "
+           "expected atomicAdd_system or the like on both",
+           address, request.order->describe(other));
+  });
+}
+
 void count(const AccessSite& site, const Sectors& sectors) {
   InstructionCounters& counters = counters_of(site.execution, site.instruction);
   counters.sectors += sectors.touched;
@@ -123,6 +164,7 @@ HostPointers resolve_global(const AccessSite& site) {
     if (range.host != nullptr) {
       check_owner(site, range, 0);
       count(site, sectors_of_range(first, all));
+      check_scope(site);
       const HostPointers pointers = pointers_from(range.at(first), site.access.bytes);
       site.tell_checks(pointers);
       return pointers;
@@ -130,6 +172,7 @@ HostPointers resolve_global(const AccessSite& site) {
   }
   const HostPointers pointers = scattered(site);
   count(site, sectors_of(site.execution.mask, site.addresses, site.access.bytes));
+  check_scope(site);
   site.tell_checks(pointers);
   return pointers;
 }

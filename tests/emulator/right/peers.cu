@@ -16,6 +16,28 @@ __global__ void count_in_heap(int* y) {
   y[threadIdx.x] = on_each[threadIdx.x];
 }
 
+__global__ void count_up(int* counter) { atomicAdd(counter, 1); }
+__global__ void count_up_for_all(int* counter) { atomicAdd_system(counter, 1); }
+
+// Atomics of system scope at the same time, then of the GPU's scope one after the other.
+void count_on_both(int* counter) {
+  *counter = 0;
+  for (int device : {0, 1}) {
+    CHECK(cudaSetDevice(device));
+    count_up_for_all<<<4, 32>>>(counter);
+  }
+  for (int device : {0, 1}) {
+    CHECK(cudaSetDevice(device));
+    settle();
+  }
+  for (int device : {1, 0}) {
+    CHECK(cudaSetDevice(device));
+    count_up<<<4, 32>>>(counter);
+    settle();
+  }
+  EXPECT(*counter == 4 * 4 * 32);
+}
+
 void expect_twice_on_second(const int* x, int value) {
   CHECK(cudaDeviceSynchronize());
   CHECK(cudaSetDevice(1));
@@ -38,6 +60,8 @@ int main() {
   std::memcpy(mapped, threes.data(), bytes);
   expect_twice_on_second(managed, 3);
   expect_twice_on_second(mapped, 3);
+
+  count_on_both(mapped);
 
   cudaMemPool_t pool;
   CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
