@@ -104,13 +104,8 @@ __global__ void unchecked(int* out, size_t bytes) {
   out[threadIdx.x] = work[threadIdx.x];
 }
 
-__device__ int* kept;
-__global__ void keep() {
-  kept = static_cast<int*>(malloc(64));
-  *kept = 1;
-}
 void freed_by_host() {
-  keep<<<1, 1>>>();
+  make<<<1, 1>>>();
   int* pointer = nullptr;
   CHECK(cudaMemcpyFromSymbol(&pointer, kept, sizeof pointer));
   cudaFree(pointer);  // expect freed_by_host: invalid-call
