@@ -63,11 +63,13 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 void explain_missing_report(const std::string& program) {
-  std::fprintf(stderr,
-               "halfgrad-emulate: %s left no report, so nothing was checked. It must end normally, "
-               "and link the shared\nCUDA runtime: nvcc -cudart shared -gencode "
-               "arch=compute_80,code=compute_80 ...\n",
-               program.c_str());
+  std::fprintf(
+      stderr,
+      "halfgrad-emulate: %s left no report, so nothing, or not its end, was checked. It must "
+      "return from "
+      "main or call exit,\nnot _exit, and link the shared CUDA runtime: nvcc -cudart shared "
+      "-gencode arch=compute_80,code=compute_80 ...\n",
+      program.c_str());
 }
 
 int run(CommandOptions options) {

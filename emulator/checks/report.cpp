@@ -74,6 +74,20 @@ std::string place_text(const Module& module, const Location& location) {
          std::to_string(location.inlined_line) + ")";
 }
 
+/// PTX text on one line: nvcc writes calls on several.
+std::string one_line(const std::string& text) {
+  std::string line;
+  for (const char c : text) {
+    const bool is_space = c == '\n' || c == '\r' || c == '\t' || c == ' ';
+    if (!is_space) {
+      line += c;
+    } else if (!line.empty() && line.back() != ' ') {
+      line += ' ';
+    }
+  }
+  return line;
+}
+
 /// Everything that a finding says about its instruction and lane.
 Finding finding_at(const Execution& execution, const Instruction& instruction, unsigned lane) {
   Finding finding;
@@ -81,7 +95,7 @@ Finding finding_at(const Execution& execution, const Instruction& instruction, u
   finding.kernel = readable_name(request.kernel.main->name);
   if (const Location* const location = location_of(execution, instruction)) {
     finding.ptx_line = location->ptx_line;
-    finding.instruction = execution.frame->function->statements[instruction.index].text;
+    finding.instruction = one_line(execution.frame->function->statements[instruction.index].text);
     if (location->line != 0) {
       finding.source_file = request.module.file_name(location->file);
       finding.source_line = location->line;

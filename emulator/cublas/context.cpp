@@ -1,10 +1,16 @@
 #include <halfgrad/emulator/cublas/context.h>
 
+#include <cstring>
 #include <memory>
+#include <utility>
 
 #include <halfgrad/emulator/runtime/process.h>
 
 namespace halfgrad::emulator {
+namespace {
+/// Every call fills its workspace: on a GPU, it may overwrite all of it.
+constexpr int kWorkspaceByte = 0x5a;
+}  // namespace
 
 cublasStatus_t refuse_call(const char* function, cublasStatus_t status, const std::string& reason) {
   report_call(FindingKind::invalid_call, function,
@@ -22,7 +28,16 @@ cublasStatus_t BlasCall::run(std::function<void(const LibraryCall&)> work,
     return refuse_call(function_, CUBLAS_STATUS_EXECUTION_FAILED,
                        "the handle belongs to another device than the current one");
   }
-  return enqueue_call(context_->stream, function_, "", cost, std::move(work));
+  void* const workspace = context_->workspace;
+  const std::size_t bytes = context_->workspace_bytes;
+  if (workspace == nullptr || bytes == 0) {
+    return enqueue_call(context_->stream, function_, "", cost, std::move(work));
+  }
+  return enqueue_call(
+      context_->stream, function_, "", cost, [=, work = std::move(work)](const LibraryCall& call) {
+        std::memset(call.view(workspace, bytes, AccessKind::store), kWorkspaceByte, bytes);
+        work(call);
+      });
 }
 
 cublasStatus_t BlasCall::reduce(void* result, cudaDataType type,

@@ -18,6 +18,8 @@ struct BlasContext {
   cublasMath_t math_mode;
   cublasAtomicsMode_t atomics_mode;
   int multiprocessors;
+  void* workspace;  ///< memory that the program lends to the handle, or nullptr
+  std::size_t workspace_bytes;
 
   bool device_factors() const { return pointer_mode == CUBLAS_POINTER_MODE_DEVICE; }
   Factor factor_at(const void* pointer, cudaDataType type) const {

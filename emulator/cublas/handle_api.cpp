@@ -37,6 +37,8 @@ HALFGRAD_EMULATOR_API cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
                                   CUBLAS_POINTER_MODE_HOST,
                                   CUBLAS_DEFAULT_MATH,
                                   CUBLAS_ATOMICS_NOT_ALLOWED,
+                                  0,
+                                  nullptr,
                                   0};
   *handle = reinterpret_cast<cublasHandle_t>(context);
   return CUBLAS_STATUS_SUCCESS;
@@ -51,22 +53,29 @@ HALFGRAD_EMULATOR_API cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
+/// Takes the workspace away, as the manual says: it must be set after the stream.
 HALFGRAD_EMULATOR_API cublasStatus_t cublasSetStream_v2(cublasHandle_t handle,
                                                         cudaStream_t stream) {
-  return with_context(handle, [&](BlasContext& context) { context.stream = stream; });
+  return with_context(handle, [&](BlasContext& context) {
+    context.stream = stream;
+    context.workspace = nullptr;
+    context.workspace_bytes = 0;
+  });
 }
 HALFGRAD_EMULATOR_API cublasStatus_t cublasGetStream_v2(cublasHandle_t handle,
                                                         cudaStream_t* stream) {
   return with_context(handle, [&](BlasContext& context) { *stream = context.stream; });
 }
-/// Products here need no workspace.
 HALFGRAD_EMULATOR_API cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* workspace,
-                                                           size_t) {
+                                                           size_t bytes) {
   if (reinterpret_cast<std::uintptr_t>(workspace) % 256 != 0) {
     return refuse_call("cublasSetWorkspace", CUBLAS_STATUS_INVALID_VALUE,
                        "the workspace is not aligned to 256 bytes");
   }
-  return with_context(handle, [](BlasContext&) {});
+  return with_context(handle, [&](BlasContext& context) {
+    context.workspace = workspace;
+    context.workspace_bytes = workspace == nullptr ? 0 : bytes;
+  });
 }
 HALFGRAD_EMULATOR_API cublasStatus_t cublasSetPointerMode_v2(cublasHandle_t handle,
                                                              cublasPointerMode_t mode) {

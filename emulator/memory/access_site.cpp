@@ -40,8 +40,10 @@ void AccessSite::tell_checks(const HostPointers& pointers, Block& owner) const {
 }
 
 void AccessSite::abort(unsigned lane, FindingKind kind, const std::string& where) const {
+  // An address of a window means another memory than the one that was accessed.
+  const bool in_window = access.space == Space::global && (addresses[lane] & kWindowMask) != 0;
   abort_kernel(execution, instruction, lane, kind, text_of(access) + " at " + where,
-               addresses[lane]);
+               in_window ? 0 : addresses[lane]);
 }
 
 void AccessSite::abort_misaligned(unsigned lane, const std::string& where) const {

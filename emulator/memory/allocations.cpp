@@ -95,7 +95,7 @@ Allocations::Allocations() : state_(std::make_unique<State>()) {}
 Allocations::~Allocations() = default;
 
 const Allocation* Allocations::allocate(MemoryKind kind, int device, std::size_t bytes,
-                                        std::size_t alignment, std::string made_by) {
+                                        std::size_t alignment, std::string made_by, PoolId pool) {
   State& state = *state_;
   const std::unique_lock lock(state.mutex);
   const bool of_device = State::guarded(kind);
@@ -115,7 +115,8 @@ const Allocation* Allocations::allocate(MemoryKind kind, int device, std::size_t
                         arena.host(begin),
                         nullptr,
                         ++state.last_serial,
-                        std::move(made_by)};
+                        std::move(made_by),
+                        pool};
   if (of_device && settings().check_init) allocation.written = arena.shadow(begin);
   if (kind == MemoryKind::variable) {  // C++ gives variables without an initialiser the value 0
     std::memset(allocation.host, 0, bytes);
@@ -137,7 +138,8 @@ const Allocation* Allocations::add_host(void* address, std::size_t bytes, std::s
                         static_cast<std::byte*>(address),
                         nullptr,
                         ++state.last_serial,
-                        std::move(made_by)};
+                        std::move(made_by),
+                        kNoPool};
   return &state.live.insert_or_assign(begin, std::move(allocation)).first->second;
 }
 

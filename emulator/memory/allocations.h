@@ -10,6 +10,10 @@ namespace halfgrad::emulator {
 
 enum class MemoryKind : std::uint8_t { device, pinned, managed, variable };
 
+/// Ids of memory pools, whose rights of access are their own. Memory of cudaMalloc has no pool.
+using PoolId = std::uint64_t;
+inline constexpr PoolId kNoPool = 0;
+
 /// A live piece of memory that kernels may access. `written` is kept if settings().check_init, for
 /// device memory only: writes of the host to pinned and managed memory are not seen.
 struct Allocation {
@@ -21,6 +25,7 @@ struct Allocation {
   std::byte* written = nullptr;  ///< one flag for each byte: not 0 once it was written
   std::uint64_t serial = 0;      ///< number of the allocation, from 1
   std::string made_by;           ///< function and call site that allocated it, for messages
+  PoolId pool = kNoPool;
 
   std::uint64_t end() const { return begin + bytes; }
 };
@@ -36,7 +41,7 @@ class Allocations {
 
   /// Returns nullptr if no device memory is left. Fresh memory holds 0xA5 bytes.
   const Allocation* allocate(MemoryKind kind, int device, std::size_t bytes, std::size_t alignment,
-                             std::string made_by);
+                             std::string made_by, PoolId pool = kNoPool);
   /// Makes host memory of the program known (cudaHostRegister); it is not owned.
   const Allocation* add_host(void* address, std::size_t bytes, std::string made_by);
   /// Ends an allocation; its addresses are not used again soon, so late accesses are found.

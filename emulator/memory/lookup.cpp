@@ -29,7 +29,9 @@ HostRange host_range(const Allocations& memory, std::uint64_t address, std::size
   if (found == nullptr) return {};
   HostRange& range = cache.ranges[cache.next];
   cache.next = (cache.next + 1) % static_cast<unsigned>(cache.ranges.size());
-  range = {found->begin, found->bytes, found->host};
+  const bool shared = found->kind == MemoryKind::pinned || found->kind == MemoryKind::managed;
+  range = {found->begin, found->bytes, found->host,
+           shared ? HostRange::kEveryDevice : found->device};
   return range;
 }
 

@@ -12,6 +12,8 @@ struct HostRange {
   std::uint64_t begin = 0;
   std::size_t bytes = 0;
   std::byte* host = nullptr;
+  int owner = kEveryDevice;  ///< device that other devices need a right to access
+  static constexpr int kEveryDevice = -1;
 
   bool holds(std::uint64_t address, std::size_t size) const {
     return address - begin <= bytes && size <= bytes - (address - begin);

@@ -7,6 +7,7 @@
 #include <halfgrad/emulator/runtime/arrays.h>
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/copies.h>
+#include <halfgrad/emulator/runtime/copy_overlap.h>
 
 namespace halfgrad::emulator {
 bool is_capturing(cudaStream_t stream) {
@@ -36,6 +37,17 @@ std::optional<std::pair<int, int>> devices_of(const void* to, const void* from) 
   return std::pair{source->device, target->device};
 }
 
+/// Notes that a captured copy reads pageable memory of the host later. A copy outside of a graph
+/// has read it when its call returns.
+void note_captured_source(const char* function, const void* from, cudaStream_t stream) {
+  if (place_of(from) != MemoryPlace::pageable || !is_capturing(stream)) return;
+  report_call(FindingKind::capture, function,
+              "the graph reads the host's memory at " +
+                  address_text(reinterpret_cast<std::uint64_t>(from)) +
+                  " at each launch: it must not end before, and its values then are copied",
+              Severity::note);
+}
+
 cudaError_t give(const char* function, Work work, cudaStream_t stream, bool waits) {
   if (!work.run) return cudaSuccess;
   work.name = function;
@@ -53,6 +65,8 @@ cudaError_t copy_on_stream(const char* function, void* to, const void* from, std
   }
   Work work;
   if (const cudaError_t error = copy_work(to, from, bytes, kind, work)) return error;
+  check_overlap(function, std::get<cudaMemcpy3DParms>(work.parameters->values));
+  if (bytes != 0) note_captured_source(function, from, stream);
   work.between = devices_of(to, from);
   const bool waits = bytes != 0 && host_waits(to, from, synchronous);
   if (bytes != 0 && !waits && place_of(from) == MemoryPlace::pageable && !is_capturing(stream)) {
@@ -74,7 +88,9 @@ cudaError_t copy_on_stream(const char* function, const cudaMemcpy3DParms& parame
   cudaMemcpy3DParms plain{};
   if (const cudaError_t error = without_arrays(function, parameters, plain)) return error;
   if (const cudaError_t error = copy_work(parameters, work)) return error;
+  check_overlap(function, plain);
   const void* source = plain.srcPtr.ptr;
+  note_captured_source(function, source, stream);
   work.between = devices_of(plain.dstPtr.ptr, source);
   // A strided copy from pageable memory is not staged: the host waits instead, which is legal, too.
   const bool waits = host_waits(plain.dstPtr.ptr, source, synchronous) ||

@@ -7,6 +7,7 @@
 #include <halfgrad/emulator/report/gpu_model.h>
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/error_state.h>
+#include <halfgrad/emulator/runtime/memory_pools.h>
 #include <halfgrad/emulator/runtime/process.h>
 #include <halfgrad/emulator/runtime/work.h>
 #include <halfgrad/emulator/simt/device_heap.h>
@@ -78,8 +79,9 @@ DeviceOptions& device_options(int device) {
   return options[static_cast<std::size_t>(device)];
 }
 
-bool peer_access_enabled(int device, int peer) {
-  return device == peer || peers[static_cast<std::size_t>(device)][static_cast<std::size_t>(peer)];
+bool may_access(int device, const Allocation& memory) {
+  if (memory.pool != kNoPool) return pool_is_accessible(memory.pool, device);
+  return peers[static_cast<std::size_t>(device)][static_cast<std::size_t>(memory.device)];
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaGetDeviceCount(int* count) {

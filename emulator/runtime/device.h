@@ -6,6 +6,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <halfgrad/emulator/memory/allocations.h>
+
 namespace halfgrad::emulator {
 
 /// Limits and figures of a GPU that programs ask for (CUDA programming guide, "Technical
@@ -42,7 +44,8 @@ struct DeviceOptions {
 };
 DeviceOptions& device_options(int device);
 
-/// Whether kernels and copies on `device` may access memory of `peer`.
-bool peer_access_enabled(int device, int peer);
+/// Whether kernels on `device` may access memory of another device: as a peer, or by the rights of
+/// the memory's pool.
+bool may_access(int device, const Allocation& memory);
 
 }  // namespace halfgrad::emulator

@@ -44,6 +44,9 @@ bool is_mistake(cudaError_t error) {
     case cudaErrorInvalidDevice:
     case cudaErrorInvalidDevicePointer:
     case cudaErrorInvalidResourceHandle:
+    case cudaErrorInvalidConfiguration:
+    case cudaErrorLaunchOutOfResources:
+    case cudaErrorCooperativeLaunchTooLarge:
       return true;
     default:
       return false;

@@ -4,6 +4,7 @@
 #include <halfgrad/emulator/runtime/memory.h>
 #include <halfgrad/emulator/runtime/texture_limits.h>
 #include <halfgrad/emulator/runtime/work.h>
+#include <halfgrad/emulator/simt/device_heap.h>
 
 namespace halfgrad::emulator {
 
@@ -11,13 +12,13 @@ namespace halfgrad::emulator {
 /// textures of linear memory need textureAlignment.
 constexpr std::size_t kDeviceAlignment = TextureLimits::alignment;
 
-cudaError_t allocate_memory(MemoryKind kind, void** result, std::size_t bytes,
-                            std::string made_by) {
+cudaError_t allocate_memory(MemoryKind kind, void** result, std::size_t bytes, std::string made_by,
+                            Place place) {
   if (result == nullptr) return cudaErrorInvalidValue;
   *result = nullptr;
   if (bytes == 0) return cudaSuccess;
-  const Allocation* made = process().memory.allocate(kind, current_device(), bytes,
-                                                     kDeviceAlignment, std::move(made_by));
+  const Allocation* made = process().memory.allocate(kind, place.device, bytes, kDeviceAlignment,
+                                                     std::move(made_by), place.pool);
   if (made == nullptr) return cudaErrorMemoryAllocation;
   *result = reinterpret_cast<void*>(made->begin);
   return cudaSuccess;
@@ -36,6 +37,9 @@ cudaError_t free_memory(const char* function, void* pointer, bool host) {
             " bytes by " + found->made_by;
   } else if (host != (found->kind == MemoryKind::pinned)) {
     wrong = "it was allocated by " + found->made_by;
+  } else if (found->kind == MemoryKind::device &&
+             device_heap(found->device).bytes_at(address) != 0) {
+    wrong = "it was allocated by " + found->made_by + ", so only a kernel can free it";
   } else if (found->kind == MemoryKind::variable) {
     wrong = "it is a " + found->made_by;
   }

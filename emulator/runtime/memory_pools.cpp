@@ -2,6 +2,8 @@
 // the call on, and is freed when the stream reaches cudaFreeAsync.
 #include <map>
 #include <mutex>
+#include <set>
+#include <span>
 #include <utility>
 
 #include <halfgrad/emulator/runtime/call.h>
@@ -19,6 +21,9 @@ struct Pool {
   int device = 0;
   bool is_default = false;
   std::map<int, std::uint64_t> attributes;
+  std::set<int> peers;  ///< other devices whose kernels may access its memory
+
+  bool is_accessible(int by) const { return by == device || peers.count(by) != 0; }
 };
 
 struct Pools {
@@ -30,7 +35,7 @@ struct Pools {
   cudaMemPool_t add(int device, bool is_default) {
     const auto handle = reinterpret_cast<cudaMemPool_t>(next);
     next += 64;
-    Pool pool{device, is_default, {}};
+    Pool pool{device, is_default, {}, {}};
     pool.attributes = {{cudaMemPoolReuseFollowEventDependencies, 1},
                        {cudaMemPoolReuseAllowOpportunistic, 1},
                        {cudaMemPoolReuseAllowInternalDependencies, 1}};
@@ -42,6 +47,10 @@ struct Pools {
     if (handle == nullptr) handle = add(device, true);
     return handle;
   }
+  cudaMemPool_t current_of(int device) {
+    const auto found = current.find(device);
+    return found == current.end() ? default_of(device) : found->second;
+  }
 };
 Pools& pools() {
   static Pools* const one = new Pools;
@@ -50,15 +59,6 @@ Pools& pools() {
 
 bool is_flag(cudaMemPoolAttr attribute) {
   return attribute <= cudaMemPoolReuseAllowInternalDependencies;
-}
-
-/// Whether the emulator has pools for memory of that kind.
-[[maybe_unused]] cudaError_t pool_location(const cudaMemLocation* location,
-                                           cudaMemAllocationType type) {
-  if (location == nullptr) return cudaErrorInvalidValue;
-  const bool has_pools =
-      location->type == cudaMemLocationTypeDevice && type == cudaMemAllocationTypePinned;
-  return has_pools ? cudaSuccess : cudaErrorNotSupported;
 }
 
 /// Orders the begin or the end of an allocation with the operations that access it.
@@ -71,13 +71,21 @@ void check_lifetime_of(const void* pointer, OperationId operation) {
 }
 
 cudaError_t allocate_async(const char* function, const void* caller, void** pointer,
-                           std::size_t bytes, cudaStream_t stream) {
+                           std::size_t bytes, cudaStream_t stream, cudaMemPool_t pool = nullptr) {
   return api_call(function, [&] {
+    Place place;
+    {
+      const std::lock_guard lock(pools().mutex);
+      if (pool == nullptr) pool = pools().current_of(current_device());
+      const auto found = pools().live.find(pool);
+      if (found == pools().live.end()) return cudaErrorInvalidValue;
+      place = {found->second.device, reinterpret_cast<PoolId>(pool)};
+    }
     // Memory of a captured graph lives as long as the process, so that every launch finds it.
     const bool of_graph = is_capturing(stream);
     const std::string owner = of_graph ? kGraphMemory : "";
     const cudaError_t error = allocate_memory(MemoryKind::device, pointer, bytes,
-                                              owner + function + " at " + call_site(caller));
+                                              owner + function + " at " + call_site(caller), place);
     if (error != cudaSuccess || of_graph || *pointer == nullptr) return error;
     Work work;
     work.kind = WorkKind::allocation;
@@ -123,12 +131,9 @@ HALFGRAD_EMULATOR_API cudaError_t cudaMallocAsync_ptsz(void** pointer, std::size
 }
 HALFGRAD_EMULATOR_API cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes,
                                                           cudaMemPool_t pool, cudaStream_t stream) {
-  {
-    const std::lock_guard lock(pools().mutex);
-    if (pools().live.count(pool) == 0) return set_error(cudaErrorInvalidValue);
-  }
-  return allocate_async("cudaMallocFromPoolAsync", HALFGRAD_EMULATOR_CALLER, pointer, bytes,
-                        stream);
+  if (pool == nullptr) return set_error(cudaErrorInvalidValue);
+  return allocate_async("cudaMallocFromPoolAsync", HALFGRAD_EMULATOR_CALLER, pointer, bytes, stream,
+                        pool);
 }
 HALFGRAD_EMULATOR_API cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return free_async(pointer, stream);
@@ -150,8 +155,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int 
   return api_call("cudaDeviceGetMemPool", [&] {
     if (!is_device(device)) return cudaErrorInvalidDevice;
     const std::lock_guard lock(pools().mutex);
-    const auto found = pools().current.find(device);
-    *pool = found == pools().current.end() ? pools().default_of(device) : found->second;
+    *pool = pools().current_of(device);
     return cudaSuccess;
   });
 }
@@ -230,36 +234,42 @@ HALFGRAD_EMULATOR_API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool,
   });
 }
 
-HALFGRAD_EMULATOR_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc*,
-                                                       std::size_t) {
-  return cudaMemPoolTrimTo(pool, 0);
+bool pool_is_accessible(PoolId pool, int device) {
+  const std::lock_guard lock(pools().mutex);
+  const auto found = pools().live.find(reinterpret_cast<cudaMemPool_t>(pool));
+  return found == pools().live.end() || found->second.is_accessible(device);
+}
+
+HALFGRAD_EMULATOR_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool,
+                                                       const cudaMemAccessDesc* rights,
+                                                       std::size_t count) {
+  return api_call("cudaMemPoolSetAccess", [&] {
+    const std::lock_guard lock(pools().mutex);
+    const auto found = pools().live.find(pool);
+    if (found == pools().live.end() || (rights == nullptr && count != 0))
+      return cudaErrorInvalidValue;
+    for (const cudaMemAccessDesc& right : std::span(rights, count)) {
+      const int device = right.location.id;
+      if (right.location.type != cudaMemLocationTypeDevice) return cudaErrorInvalidValue;
+      if (!is_device(device)) return cudaErrorInvalidDevice;
+      if (right.flags == cudaMemAccessFlagsProtNone) {
+        if (device == found->second.device) return cudaErrorInvalidDevice;
+        found->second.peers.erase(device);
+      } else {
+        found->second.peers.insert(device);
+      }
+    }
+    return cudaSuccess;
+  });
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags,
-                                                       cudaMemPool_t pool, cudaMemLocation*) {
-  *flags = cudaMemAccessFlagsProtReadWrite;
+                                                       cudaMemPool_t pool,
+                                                       cudaMemLocation* location) {
+  if (flags == nullptr || location == nullptr) return set_error(cudaErrorInvalidValue);
+  const bool may = pool_is_accessible(reinterpret_cast<PoolId>(pool), location->id);
+  *flags = may ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
   return cudaMemPoolTrimTo(pool, 0);
 }
-
-#if CUDART_VERSION >= 13000
-// Pools by location. Only devices have pools here.
-HALFGRAD_EMULATOR_API cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool,
-                                                           cudaMemLocation* location,
-                                                           cudaMemAllocationType type) {
-  if (const cudaError_t error = pool_location(location, type)) return set_error(error);
-  return cudaDeviceGetDefaultMemPool(pool, location->id);
-}
-HALFGRAD_EMULATOR_API cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
-                                                    cudaMemAllocationType type) {
-  if (const cudaError_t error = pool_location(location, type)) return set_error(error);
-  return cudaDeviceGetMemPool(pool, location->id);
-}
-HALFGRAD_EMULATOR_API cudaError_t cudaMemSetMemPool(cudaMemLocation* location,
-                                                    cudaMemAllocationType type,
-                                                    cudaMemPool_t pool) {
-  if (const cudaError_t error = pool_location(location, type)) return set_error(error);
-  return cudaDeviceSetMemPool(location->id, pool);
-}
-#endif
 
 }  // namespace halfgrad::emulator

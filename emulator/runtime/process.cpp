@@ -69,7 +69,9 @@ Machine machine(int device) {
           &device_heap(device),
           &texture_table(),
           &kernel_api(device),
-          &set_condition};
+          &set_condition,
+          device,
+          &may_access};
 }
 
 void report_call(FindingKind kind, const char* function, std::string message, Severity severity) {

@@ -15,7 +15,7 @@ namespace {
 class LaunchTree {
  public:
   LaunchTree(const Machine& machine, const LaunchRequest& root)
-      : machine_(machine), root_(root), family_(machine.memory) {
+      : machine_(machine), root_(root), family_(machine.memory, machine.device) {
     const Settings& settings = machine.settings;
     if (settings.check_race || settings.check_init || settings.check_sync) {
       checks_ = std::make_shared<LaunchChecks>(machine, root.operation, root.order);

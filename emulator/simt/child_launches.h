@@ -53,7 +53,8 @@ struct ParameterBuffer {
 
 /// Memory and counts that all grids of one launch by the host share.
 struct LaunchFamily {
-  explicit LaunchFamily(Allocations& memory) : heap(memory, 0, kHeapBytes, "launches in kernels") {}
+  LaunchFamily(Allocations& memory, int device)
+      : heap(memory, device, kHeapBytes, "launches in kernels") {}
 
   static constexpr std::size_t kHeapBytes = std::size_t{16} << 20;
   DeviceHeap heap;  ///< buffers of parameters, and texts of errors

@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <cstring>
+#include <optional>
 
+#include <halfgrad/emulator/memory/constant_reads.h>
 #include <halfgrad/emulator/simt/child_launches.h>
 #include <halfgrad/emulator/simt/grid_run.h>
 #include <halfgrad/emulator/simt/grid_state.h>
@@ -18,7 +20,8 @@ class GridWorkspace {
   explicit GridWorkspace(Launch& launch) : memory_(launch.machine.memory) {
     if (!launch.request.cooperative) return;
     constexpr std::uint32_t kBytes = 64;
-    allocation_ = memory_.allocate(MemoryKind::device, 0, kBytes, 256, "a cooperative launch");
+    allocation_ = memory_.allocate(MemoryKind::device, launch.machine.device, kBytes, 256,
+                                   "a cooperative launch");
     if (allocation_ == nullptr) {
       throw std::runtime_error("cooperative launch: no device memory is left for its barrier");
     }
@@ -80,6 +83,15 @@ std::uint64_t resident_blocks(const Launch& launch) {
   return std::max<std::size_t>(blocks, 1) * launch.machine.multiprocessors;
 }
 
+/// Tells the check of streams what the grid has loaded from constant memory, as one operation.
+void check_constants(const LaunchRequest& request, const Machine& machine,
+                     const ConstantReads& reads) {
+  for (const ConstantReads::Range& range : reads.ranges()) {
+    check_range(machine.findings, machine.memory, *request.order, request.operation, range.address,
+                range.bytes, AccessKind::load);
+  }
+}
+
 }  // namespace
 
 LaunchCounters run(const Machine& machine, const LaunchRequest& request,
@@ -95,7 +107,13 @@ LaunchCounters run_one_grid(Launch& launch, std::exception_ptr& failure) {
   GridState grid(launch);
   grid.resident_limit = request.cooperative ? GridState::kNone : resident_blocks(launch);
   grid.step = steps_through(launch);
+  const bool checks_streams = launch.machine.settings.check_race && request.order != nullptr;
+  std::optional<ConstantReads> constants;
+  if (checks_streams) constants.emplace(request.module);
+  if (checks_streams && constants->has_variables()) launch.constant_reads = &*constants;
   LaunchCounters counters = run_grid(grid);
+  launch.constant_reads = nullptr;
+  if (checks_streams) check_constants(request, launch.machine, *constants);
   failure = grid.failure();
   counters.blocks = grid.blocks;
   counters.warps = grid.blocks * ((request.block.product() + kWarpSize - 1) / kWarpSize);

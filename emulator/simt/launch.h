@@ -16,6 +16,7 @@
 namespace halfgrad::emulator {
 
 class ChildLaunches;
+class ConstantReads;
 class DeviceApi;
 class DeviceHeap;
 class TextureTable;
@@ -33,6 +34,9 @@ struct Machine {
   DeviceApi* device_api = nullptr;         ///< the CUDA runtime, for kernels that call it
   /// cudaGraphSetConditional in kernels. Returns false if the handle is unknown.
   bool (*set_condition)(std::uint64_t handle, std::uint32_t value) = nullptr;
+  int device = 0;
+  /// Whether kernels on `device` may access memory of another device. nullptr: they may.
+  bool (*may_access)(int device, const Allocation& memory) = nullptr;
 };
 
 /// One kernel launch, already checked against the device's limits.
@@ -64,6 +68,7 @@ struct Launch {
   KnownAccesses known{};                   ///< accesses that the whole grid is ordered after
   ChildLaunches* children = nullptr;       ///< grids that the kernel launches
   const Allocation* workspace = nullptr;   ///< grid barrier of cooperative groups, or nullptr
+  ConstantReads* constant_reads = nullptr;  ///< nullptr: nobody asks for them
 };
 
 /// Runs the whole grid, with its blocks spread over host threads, then the grids that its kernel

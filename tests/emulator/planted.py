@@ -3,10 +3,12 @@
 
 A planted program must give a finding of the kind that its comment `// expect: KIND` names, at the
 comment's line (of a race: at the line of either access; of a call: at the line of the caller).
+`note-KIND` is a finding that is only a note.
 A file with several programs has comments `// expect CASE: KIND`, and runs each with the case as its
 argument. A comment alone on a line belongs to the line above. `// expect: wrong-result` is for bugs
 that only late streams show: the program's own check fails with --streams lazy. A right program must
-give no error. A file with a comment `// Gpu: h100` is compiled for that GPU and runs on it.
+give no error. A file with a comment `// Gpu: h100` is compiled for that GPU and runs on it;
+`// Devices: 2` gives a program two GPUs.
 
 usage: planted.py RUNTIME_FOLDER [--work FOLDER] [--jobs N] [--only TEXT] [--part I/N]
 A part is every N-th file, from the I-th on.
@@ -60,13 +62,18 @@ def expected(source):
     return wanted
 
 
-def run(program, runtime, case, gpu="a100", lazy=False):
+def devices(source):
+    """Number of GPUs that a program needs."""
+    named = re.search(r"// Devices: (\d+)", source.read_text())
+    return int(named[1]) if named else 1
+
+
+def run(program, runtime, case, **settings):
     """Returns the findings and the output of the program."""
     report = program.with_suffix(f".{case}.json")
     report.unlink(missing_ok=True)
     environment = {**os.environ, "LD_LIBRARY_PATH": runtime,
-                   "HALFGRAD_EMULATE": json.dumps({"report_json": str(report), "gpu": gpu,
-                                                   "lazy_streams": lazy})}
+                   "HALFGRAD_EMULATE": json.dumps({"report_json": str(report), **settings})}
     done = subprocess.run([str(program), *([case] if case else [])], env=environment,
                           capture_output=True, text=True, timeout=120, check=False)
     text = done.stdout + done.stderr
@@ -92,7 +99,8 @@ def check_case(source, program, runtime, case, wanted):
     """Returns "" or what is wrong with one run."""
     try:
         late = any(kind == "wrong-result" for kind, _ in wanted)
-        found, text, code = run(program, runtime, case, gpu_of(source), late)
+        found, text, code = run(program, runtime, case, lazy_streams=late, gpu=gpu_of(source),
+                                devices=devices(source))
     except subprocess.TimeoutExpired as error:
         return str(error)
     if late:
@@ -102,7 +110,7 @@ def check_case(source, program, runtime, case, wanted):
     errors = [finding for finding in found if finding.get("severity", "error") == "error"]
     if source.parent.name == "right":
         return "" if not errors else "false alarm\n" + text
-    hits = {(finding["kind"], line) for finding in errors
+    hits = {(("" if finding in errors else "note-") + finding["kind"], line) for finding in found
             for line in lines_of(finding, source, program)}
     if wanted & hits:
         return ""

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from planted import HERE, compile_program, gpu_of, part
+from planted import HERE, compile_program, devices, gpu_of, part
 
 WAYS = [["--threads", "1"], ["--threads", "4"],
         ["--threads", "1", "--streams", "lazy", "--seed", "1"],
@@ -27,7 +27,8 @@ def check(source, folder, emulate):
         return f"does not compile\n{error}"
     for way in WAYS:
         try:
-            done = subprocess.run([emulate, "--gpu", gpu_of(source), *way, str(program)],
+            done = subprocess.run([emulate, *way, "--gpu", gpu_of(source),
+                                   "--devices", str(devices(source)), str(program)],
                                   capture_output=True, text=True, timeout=120, check=False)
         except subprocess.TimeoutExpired:
             return f"{' '.join(way)}: takes longer than 120 s"

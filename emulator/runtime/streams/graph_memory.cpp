@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 
+#include <halfgrad/emulator/runtime/memory_pools.h>
 #include <halfgrad/emulator/runtime/process.h>
 
 namespace halfgrad::emulator {
@@ -41,7 +42,7 @@ cudaError_t allocate_graph_memory(cudaMemAllocNodeParams& parameters,
   }
   const Allocation* const made =
       process().memory.allocate(MemoryKind::device, device, parameters.bytesize, kAlignment,
-                                "a memory allocation node of a graph");
+                                "a memory allocation node of a graph", kGraphPool);
   if (made == nullptr) return cudaErrorMemoryAllocation;
   parameters.dptr = reinterpret_cast<void*>(made->begin);
   memory = std::make_shared<GraphMemory>();

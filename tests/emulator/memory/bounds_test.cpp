@@ -39,6 +39,24 @@ TEST(Bounds, GlobalAccessesNameTheAllocation) {
                FindingKind::out_of_bounds, "atomic of 4 bytes");
 }
 
+TEST(Bounds, AddressesOfOtherMemoriesAreNamed) {
+  const int on_stack = 0;
+  const auto address = std::to_string(reinterpret_cast<std::uintptr_t>(&on_stack));
+  const std::string store = "st.global.u32 [%rd2], %r1;\nret;";
+  expect_abort("mov.u64 %rd2, " + address + ";\n" + store, FindingKind::out_of_bounds,
+               "memory of the host, which a kernel cannot access");
+  expect_abort("mov.u64 %rd2, " + std::to_string(kLocalWindow) + ";\n" + store,
+               FindingKind::out_of_bounds, "local memory of another thread");
+  expect_abort("mov.u64 %rd2, " + std::to_string(kSharedWindow) + ";\n" + store,
+               FindingKind::out_of_bounds, "shared memory of another block");
+}
+
+TEST(Bounds, InstructionsOfSeveralLinesAreNamedOnOne) {
+  SmallGpu gpu;
+  const Finding finding = abort_of(gpu, "ld.global.u32\n\t%r2,\n[%rd1+2];\nret;");
+  EXPECT_EQ(finding.instruction, "ld.global.u32 %r2, [%rd1+2];");
+}
+
 TEST(Bounds, WideAccessesMayNotCrossTheEnd) {
   SmallGpu gpu(1025);  // 4100 bytes
   const Finding finding = abort_of(gpu, "ld.global.v2.u32 {%r2, %r3}, [%rd1+4096];\nret;", 1);

@@ -79,6 +79,24 @@ void other_stream() {
   CHECK(cudaStreamDestroy(stream));
 }
 
+void workspace_shared() {
+  Product p, q;
+  Buffer<char> workspace(1 << 16);
+  cudaStream_t first, second;
+  CHECK(cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking));
+  CHECK(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking));
+  cublasSetStream(p.handle, first);
+  cublasSetStream(q.handle, second);
+  cublasSetWorkspace(p.handle, workspace, 1 << 16);
+  cublasSetWorkspace(q.handle, workspace, 1 << 16);
+  CHECK(cudaDeviceSynchronize());
+  p.run(16, 4, 8, p.a, 16, p.b, 8, 16);
+  q.run(16, 4, 8, q.a, 16, q.b, 8, 16);  // expect workspace_shared: stream-race
+  CHECK(cudaDeviceSynchronize());
+  CHECK(cudaStreamDestroy(first));
+  CHECK(cudaStreamDestroy(second));
+}
+
 int main(int count, char** arguments) {
   return run_case(count, arguments,
                   {{"columns", columns},
@@ -88,5 +106,6 @@ int main(int count, char** arguments) {
                    {"freed_matrix", freed_matrix},
                    {"batch_stride", batch_stride},
                    {"vector_too_long", vector_too_long},
+                   {"workspace_shared", workspace_shared},
                    {"other_stream", other_stream}});
 }

@@ -49,6 +49,15 @@ void copies() {
   cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost);  // expect copies: capture
 }
 
+void reads_host_later() {
+  Buffer<int> x(32);
+  int host[32] = {};
+  Capture capture;
+  const cudaMemcpyKind up = cudaMemcpyHostToDevice;
+  const cudaStream_t stream = capture.stream;
+  cudaMemcpyAsync(x, host, sizeof host, up, stream);  // expect reads_host_later: note-capture
+}
+
 void legacy_stream() {
   Buffer<int> x(32);
   cudaStream_t stream;
@@ -131,6 +140,7 @@ int main(int count, char** arguments) {
                    {"waits_for_device", waits_for_device},
                    {"allocates", allocates},
                    {"copies", copies},
+                   {"reads_host_later", reads_host_later},
                    {"legacy_stream", legacy_stream},
                    {"default_captured", default_captured},
                    {"queries_event", queries_event},

@@ -43,6 +43,24 @@ void no_memory() {
   cudaDeviceSynchronize();
 }
 
+void cooperative_too_large() {
+  Buffer<int> x(32);
+  void* arguments[] = {&x.data};
+  const void* f = reinterpret_cast<const void*>(fill);
+  const int n = 1 << 16;
+  void** const a = arguments;
+  cudaLaunchCooperativeKernel(f, n, 32, a);  // expect cooperative_too_large: unchecked-error
+  cudaDeviceSynchronize();
+}
+
+void launch_ex_too_large() {
+  Buffer<int> x(32);
+  cudaLaunchConfig_t config = {};
+  config.gridDim = 1;
+  config.blockDim = 2048;
+  cudaLaunchKernelEx(&config, fill, x.data);  // expect launch_ex_too_large: unchecked-error
+}
+
 void pitch_too_small() {
   Buffer<float> x(1024);
   float host[256] = {};
@@ -97,6 +115,8 @@ int main(int count, char** arguments) {
                    {"too_much_shared", too_much_shared},
                    {"grid_too_tall", grid_too_tall},
                    {"no_memory", no_memory},
+                   {"cooperative_too_large", cooperative_too_large},
+                   {"launch_ex_too_large", launch_ex_too_large},
                    {"pitch_too_small", pitch_too_small},
                    {"host_symbol", host_symbol},
                    {"symbol_too_long", symbol_too_long},

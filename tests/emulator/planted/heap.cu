@@ -104,6 +104,13 @@ __global__ void unchecked(int* out, size_t bytes) {
   out[threadIdx.x] = work[threadIdx.x];
 }
 
+void freed_by_host() {
+  make<<<1, 1>>>();
+  int* pointer = nullptr;
+  CHECK(cudaMemcpyFromSymbol(&pointer, kept, sizeof pointer));
+  cudaFree(pointer);  // expect freed_by_host: invalid-call
+}
+
 template <class Kernel, class... Arguments>
 void run(int threads, Kernel kernel, Arguments... arguments) {
   kernel<<<1, threads>>>(arguments...);
@@ -129,6 +136,7 @@ int main(int count, char** arguments) {
                              {"freed_middle", [] { run(1, middle, y->data); }},
                              {"freed_by_other", [] { run(64, shared_list, y->data); }},
                              {"freed_in_kernel_before", run_three},
+                             {"freed_by_host", freed_by_host},
                              {"freed_no_barrier", [] { run(64, no_barrier, y->data); }},
                              {"unwritten", [] { run(1, unwritten, y->data, 10); }},
                              {"heap_full", [] { run(32, unchecked, y->data, size_t{1} << 30); }}});

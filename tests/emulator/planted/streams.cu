@@ -16,6 +16,11 @@ __global__ void twice(const int* x, int* y) {
                                         // expect graph_and_stream: stream-race
 }
 
+__constant__ int factors[2 * kCount];
+__global__ void multiply(int* x, int part) {
+  x[threadIdx.x] *= factors[part * kCount + threadIdx.x];  // expect constant_written: stream-race
+}
+
 struct Streams {
   cudaStream_t first, second;
   Streams() {
@@ -101,6 +106,19 @@ void upload_not_waited() {
   Streams streams;
   CHECK(cudaMemcpyAsync(x, host.data, kBytes, cudaMemcpyHostToDevice, streams.first));
   twice<<<1, kCount, 0, streams.second>>>(x, y);
+}
+
+void constant_written() {
+  Buffer<int> x(kCount);
+  Pinned host;
+  CHECK(cudaMemcpyToSymbol(factors, host.data, kBytes));
+  CHECK(cudaDeviceSynchronize());
+  Streams streams;
+  const cudaMemcpyKind up = cudaMemcpyHostToDevice;
+  const cudaStream_t other = streams.second;
+  multiply<<<1, kCount, 0, streams.first>>>(x, 0);
+  cudaMemcpyToSymbolAsync(factors, host.data, kBytes, 0, up,
+                          other);  // expect constant_written: stream-race
 }
 
 void graph_and_stream() {
@@ -202,6 +220,7 @@ int main(int count, char** arguments) {
                    {"written_while_read", written_while_read},
                    {"legacy_and_non_blocking", legacy_and_non_blocking},
                    {"upload_not_waited", upload_not_waited},
+                   {"constant_written", constant_written},
                    {"graph_and_stream", graph_and_stream},
                    {"read_before_copy_ends", read_before_copy_ends},
                    {"buffer_reused", buffer_reused},

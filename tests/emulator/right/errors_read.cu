@@ -14,6 +14,12 @@ int main() {
   EXPECT(cudaPeekAtLastError() == cudaErrorInvalidConfiguration);
   EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
   EXPECT(cudaGetLastError() == cudaSuccess);
+  void* arguments[] = {&x.data};
+  const void* kernel = reinterpret_cast<const void*>(fill);
+  if (cudaLaunchCooperativeKernel(kernel, 1 << 16, 32, arguments) != cudaSuccess) {
+    EXPECT(cudaGetLastError() == cudaErrorCooperativeLaunchTooLarge);
+    fill<<<1, 32>>>(x);
+  }
   EXPECT(cudaSetDevice(1000) == cudaErrorInvalidDevice);
   (void)cudaGetLastError();
   cudaStream_t s;
