@@ -1,6 +1,7 @@
 #include <halfgrad/testing/kernel_check.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -10,6 +11,7 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/allocator.h>
 #include <halfgrad/testing/kernel_report.h>
+#include <halfgrad/testing/shrink.h>
 #include <halfgrad/tests/testing/planted/elementwise.h>
 #include <halfgrad/tests/testing/planted/softmax.h>
 #include <halfgrad/tests/testing/planted/sum.h>
@@ -135,6 +137,24 @@ TEST(KernelCheck, ShrinksAFailure) {
   EXPECT_EQ(report.shrunk->dims.m, 1);
   const std::vector<double>& x = report.shrunk->operands[0].data;
   EXPECT_EQ(x, (std::vector<double>{0, 0, 0, 0, 1})) << to_text(report);
+}
+
+// Without the limit inside the loops, the copies of 66001 elements for each of them took minutes.
+TEST(KernelCheck, ShrinkingAWideCaseEndsInTime) {
+  using Clock = std::chrono::steady_clock;
+  const KernelOp op = kernel_op("layer_norm");
+  const Dims dims{1, 1, 66001};
+  const std::vector<Values> operands = case_operands(op, {.dims = dims, .seed = 1});
+  const RunCase run = [](const Dims&, const std::vector<Values>& in) {
+    CaseResult result;
+    if (in[1].data.size() > 65536) result.fault = Fault::wrong_value;
+    return result;
+  };
+  const auto begin = Clock::now();
+  const auto shrunk = shrink(op, dims, operands, run, 0.1);
+  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(10));
+  ASSERT_TRUE(shrunk.has_value());
+  EXPECT_GT(shrunk->dims.k, 65536);
 }
 
 TEST(KernelCheck, AThrowingKernelIsAFinding) {
