@@ -9,9 +9,27 @@
 namespace halfgrad::testing {
 namespace {
 
+/// Kinds for the code of a kernel that only long rows or sums reach: a variance by E[x^2] - E[x]^2,
+/// the place of equal elements, a maximum of a part, lost elements, operands rounded to 16 bits.
+std::vector<Hostile> long_kinds(const KernelOp& op, const Dims& dims) {
+  constexpr std::int64_t kLong = 512, kTooLong = 50'000;
+  std::vector<Hostile> kinds;
+  const bool is_long = dims.k >= kLong && dims.k < kTooLong;
+  const bool is_affordable = is_long && (dims.k < 10'000 || op.operands(dims).size() == 1);
+  if (is_affordable && !op.elementwise && !op.moves) {
+    kinds = {Hostile::offset, Hostile::equal, Hostile::peak_last};
+  }
+  const bool has_many_rows = dims.m > 20'000 && dims.m < kTooLong;
+  if (op.exact_sums && (is_long || has_many_rows)) kinds.push_back(Hostile::wide_integers);
+  if (op.exact_sums && is_affordable && op.operands(dims).size() > 1) {
+    kinds.push_back(Hostile::wide_others);
+  }
+  return kinds;
+}
+
 /// One set of normal inputs and, unless there are many elements, specials in some rows. NaN at the
 /// end of a long row shows positions and counts of 16 bits.
-std::vector<Hostile> few_kinds(const KernelOp& op, const Dims& dims) {
+std::vector<Hostile> usual_kinds(const KernelOp& op, const Dims& dims) {
   constexpr std::int64_t kMany = 20'000;
   std::int64_t elements = 0;
   for (const OperandSpec& spec : op.operands(dims)) elements += numel(spec.sizes);
@@ -23,6 +41,12 @@ std::vector<Hostile> few_kinds(const KernelOp& op, const Dims& dims) {
   }
   if (dims.m == 1) return {Hostile::normal, Hostile::nan_last};
   return {Hostile::normal};
+}
+
+std::vector<Hostile> few_kinds(const KernelOp& op, const Dims& dims) {
+  std::vector<Hostile> kinds = usual_kinds(op, dims);
+  for (const Hostile kind : long_kinds(op, dims)) kinds.push_back(kind);
+  return kinds;
 }
 
 /// True if an operand or the result has no elements.

@@ -50,6 +50,22 @@ double threshold(DType dtype, const HostileDice& dice) {
   return dice.sign * std::fmin(x, limits_of(dtype).largest);
 }
 
+double small_integer(const HostileDice& dice) { return dice.sign * std::floor(dice.uniform * 4); }
+
+/// Odd integers of 12 and 19 bits, of 30 and 42 in float64, among small ones. They are so rare that
+/// the sum of `count` of them, each times 3, is exact. 16-bit dtypes get small ones only.
+double wide_integer(DType dtype, const HostileDice& dice, double count) {
+  const double longest = std::fmin(1.0 / 16, 3 / count);
+  const double wide = longest + std::fmin(1.0 / 8, 600 / count);
+  if (number_format_of(dtype).fraction_bits < 20 || dice.uniform >= wide) {
+    return small_integer(dice);
+  }
+  const bool is_longest = dice.uniform < longest;
+  const int bits = dtype == kFloat64 ? (is_longest ? 42 : 30) : is_longest ? 19 : 12;
+  const double part = std::fmod(std::fabs(dice.normal) * 1009, 1);
+  return dice.sign * (std::ldexp(1, bits - 1) + 2 * std::floor(std::ldexp(part, bits - 2)) + 1);
+}
+
 double any_special(DType dtype, const HostileDice& dice) {
   const FormatLimits limits = limits_of(dtype);
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -81,7 +97,12 @@ double finite_number(Hostile kind, const OperandSpec& spec, DType dtype, const H
     case Hostile::positive:
       return 1 + dice.uniform;
     case Hostile::integers:
-      return dice.sign * std::floor(dice.uniform * 4);
+      return small_integer(dice);
+    case Hostile::wide_integers:
+    case Hostile::wide_others:
+      return (stream % 2 == 0) == (kind == Hostile::wide_integers)
+                 ? wide_integer(dtype, dice, static_cast<double>(numel(spec.sizes)))
+                 : small_integer(dice);
     case Hostile::offset:
       return row_sign * std::ldexp(1, std::min(format.fraction_bits - 1, 11)) + dice.normal;
     case Hostile::uniform_exponent:

@@ -72,6 +72,9 @@ struct KernelOp {
   std::function<double(double)> decoded;
   /// True for operands of which every result is exact; empty if `bitwise` says it for all.
   std::function<bool(const std::vector<Values>&)> exact_for;
+  /// Tells for each output whether its sums of these operands are exact in any order, in dtype
+  /// `accumulate`: only storing the result rounds. Empty if a right kernel may scale terms first.
+  std::function<std::vector<bool>(const std::vector<Values>&, DType accumulate)> exact_sums;
   std::map<std::size_t, DType> operand_dtypes;  ///< dtypes of operands that have their own
   /// The op with another eps or reduction; empty if it has none.
   std::function<KernelOp(double)> with_eps;

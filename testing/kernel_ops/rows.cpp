@@ -2,6 +2,7 @@
 
 #include <halfgrad/autograd/op_table/reference.h>
 #include <halfgrad/testing/kernel_formula.h>
+#include <halfgrad/testing/kernel_ops/exact_sums.h>
 #include <halfgrad/testing/kernel_ops/judged_op.h>
 
 namespace halfgrad::testing::detail {
@@ -152,7 +153,7 @@ KernelOp rope() {
 
 std::vector<KernelOp> row_ops() {
   return {
-      reduction("sum"),
+      with_exact_sum(reduction("sum"), {0}),
       reduction("mean"),
       product_of_rows(),
       needs_rows(reduction("var")),  // kernels differ where there is nothing to divide
@@ -165,7 +166,7 @@ std::vector<KernelOp> row_ops() {
       place<false>("argmin"),
       truth<true>("all"),
       truth<false>("any"),
-      of_rows("cumsum"),
+      with_exact_sum(of_rows("cumsum"), {0}),
       of_rows("softmax"),
       of_rows("log_softmax"),
       takes_eps(takes_dim(in_place(judged(
