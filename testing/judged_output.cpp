@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include <halfgrad/testing/kernel_case.h>
@@ -59,6 +60,25 @@ void judge_one(const KernelOp& op, std::size_t number, const Values& output, std
   if (has_worst) result.bad = std::move(bad);
 }
 
+/// Adds a fault if zeros of an output, the first, have the wrong sign.
+void judge_signs_of_zeros(const Values& output, const ErrorBudget& budget, CaseResult& result) {
+  BadElements bad;
+  bad.shape = output.sizes;
+  for (std::size_t i = 0; i < output.data.size(); ++i) {
+    const double got = output.data[i], expected = budget.expected[i];
+    if (got != 0 || expected != 0 || std::signbit(got) == std::signbit(expected)) continue;
+    bad.wrong.push_back(static_cast<std::int64_t>(i));
+  }
+  if (bad.wrong.empty()) return;
+  const bool negative = std::signbit(output.data[static_cast<std::size_t>(bad.wrong.front())]);
+  result.fault = Fault::wrong_value;
+  result.message = "element " + index_tuple(bad.wrong.front(), bad.shape) + " is " +
+                   (negative ? "-0, expected 0" : "0, expected -0") + "; " +
+                   std::to_string(bad.wrong.size()) + " of " + std::to_string(output.data.size()) +
+                   " elements have the wrong sign of zero";
+  result.bad = std::move(bad);
+}
+
 }  // namespace
 
 CaseResult judge_outputs(const KernelOp& op, const std::vector<Values>& operands,
@@ -98,7 +118,10 @@ CaseResult judge_outputs(const KernelOp& op, const std::vector<Values>& operands
   result.impostors =
       judge_impostors(op, operands, budget, contract.accumulate, contract.output, rounded, last);
   result.expected = budget.expected;
-  if (result.use.over == 0) return result;
+  if (result.use.over == 0) {
+    if (op.signs_zeros) judge_signs_of_zeros(outputs.front(), budget, result);
+    return result;
+  }
   result.fault = Fault::wrong_value;
   result.message = described(*result.worst, result.bad, result.use);
   return result;

@@ -86,6 +86,7 @@ struct KernelOp {
   bool any_dims = true;      ///< false: the shapes are those of the table's example
   bool bitwise = false;      ///< the op does not round: its result is exact
   bool moves = false;        ///< the op copies elements, with every bit
+  bool signs_zeros = false;  ///< a result of 0 must have the sign of the formula's
   bool may_work_in_place = false;  ///< the output may be the first input
 };
 
