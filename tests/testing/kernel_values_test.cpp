@@ -1,0 +1,51 @@
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/testing/kernel_report.h>
+#include <halfgrad/testing/moved_bits.h>
+
+/// Values that only some kernels take for others: bits of NaN, values beside a tie of the output.
+namespace halfgrad::testing {
+namespace {
+
+TEST(VaryNans, GivesBitsThatNarrowingMistakes) {
+  const float values[] = {NAN, 1, -NAN, NAN, INFINITY, NAN};
+  std::vector<std::byte> bytes(sizeof values);
+  std::memcpy(bytes.data(), values, sizeof values);
+  std::set<std::uint32_t> seen;
+  for (std::size_t first = 0; first < 4; ++first) {
+    vary_nans(bytes, kFloat32, first, true, false);
+    std::uint32_t bits[6];
+    std::memcpy(bits, bytes.data(), sizeof bits);
+    EXPECT_EQ(bits[1], 0x3f800000u);
+    EXPECT_EQ(bits[4], 0x7f800000u);
+    for (const int i : {0, 2, 3, 5}) seen.insert(bits[i]);
+  }
+  EXPECT_EQ(seen, (std::set<std::uint32_t>{0x7fffffffu, 0xffffffffu, 0x7f800001u, 0xffc00000u}));
+}
+
+/// abs of float32 in bfloat16 that rounds the bits without a look at NaN: 0x7fffffff becomes -0.
+void abs_by_bits(const std::vector<Array>& in, const Array& out) {
+  for (std::int64_t i = 0; i < out.numel(); ++i) {
+    const std::uint32_t x = std::bit_cast<std::uint32_t>(in[0].data_as<float>()[i]) & 0x7fffffffu;
+    out.data_as<BFloat16>()[i] =
+        std::bit_cast<BFloat16>(static_cast<std::uint16_t>((x + 0x7fffu + (x >> 16 & 1)) >> 16));
+  }
+}
+
+TEST(KernelValues, NarrowingANanByItsBitsIsFound) {
+  for (const std::uint64_t seed : {0u, 1u, 2u}) {
+    const KernelReport report =
+        check_kernel(abs_by_bits, "abs", {.output = kBFloat16, .shrink = false, .seed = seed});
+    ASSERT_FALSE(report.findings.empty());
+    EXPECT_EQ(report.findings[0].fault, Fault::wrong_value) << to_text(report);
+  }
+}
+
+}  // namespace
+}  // namespace halfgrad::testing
