@@ -47,5 +47,22 @@ TEST(KernelValues, NarrowingANanByItsBitsIsFound) {
   }
 }
 
+/// neg of float64 in bfloat16 that rounds to float32 first.
+void neg_by_float(const std::vector<Array>& in, const Array& out) {
+  for (std::int64_t i = 0; i < out.numel(); ++i) {
+    out.data_as<BFloat16>()[i] = BFloat16(static_cast<float>(-in[0].data_as<double>()[i]));
+  }
+}
+
+TEST(KernelValues, RoundingTwiceIsFoundForEverySeed) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const KernelReport report =
+        check_kernel(neg_by_float, "neg",
+                     {.dtype = kFloat64, .output = kBFloat16, .shrink = false, .seed = seed});
+    ASSERT_FALSE(report.findings.empty()) << seed;
+    EXPECT_EQ(report.findings[0].fault, Fault::wrong_value) << to_text(report);
+  }
+}
+
 }  // namespace
 }  // namespace halfgrad::testing
