@@ -30,13 +30,15 @@ std::vector<Hostile> long_kinds(const KernelOp& op, const Dims& dims) {
 /// One set of normal inputs and, unless there are many elements, specials in some rows. NaN at the
 /// end of a long row shows positions and counts of 16 bits.
 std::vector<Hostile> usual_kinds(const KernelOp& op, const Dims& dims) {
-  constexpr std::int64_t kMany = 20'000;
+  constexpr std::int64_t kMany = 20'000, kFew = 2000;
   std::int64_t elements = 0;
   for (const OperandSpec& spec : op.operands(dims)) elements += numel(spec.sizes);
   if (elements < kMany) {
     std::vector<Hostile> kinds{Hostile::normal, Hostile::special_rows, Hostile::inf_runs,
                                Hostile::one_sided};
     if (op.operands(dims).size() > 2) kinds.push_back(Hostile::special_between);
+    // A few last elements of each size: enough ties for a loop of their own.
+    if (op.elementwise && elements < kFew) kinds.push_back(Hostile::ties);
     return kinds;
   }
   if (dims.m == 1) return {Hostile::normal, Hostile::nan_last};

@@ -43,11 +43,18 @@ void judge_one(const KernelOp& op, std::size_t number, const Values& output, std
   bad.shape = output.sizes;
   if (number < op.outputs.size()) bad.output = op.outputs[number].name;
   bool has_worst = false;
+  constexpr std::size_t kVector = 8;
+  const std::size_t count = output.data.size();
+  const auto row = output.sizes.empty()
+                       ? 1
+                       : static_cast<std::size_t>(std::max<std::int64_t>(output.sizes.back(), 1));
   for (std::size_t i = 0; i < output.data.size(); ++i) {
     const double got = output.data[i];
     const double expected = budget.expected[first + i], allowed = budget.allowed[first + i];
     const double used = budget_used(got, expected, allowed, dtype);
     result.use.add(got, expected, allowed, dtype);
+    if (i >= count / kVector * kVector) result.tails[0].add(got, expected, allowed, dtype);
+    if (i % row >= row / kVector * kVector) result.tails[1].add(got, expected, allowed, dtype);
     if (!rounded.empty()) result.use.compare(got, rounded[first + i], expected, dtype);
     const WorstElement element{
         static_cast<std::int64_t>(i), got, expected, allowed, used, bad.output};

@@ -3,13 +3,24 @@
 #include <bit>
 #include <cmath>
 
-#include <halfgrad/tests/testing/planted/call.h>
+#include <halfgrad/tests/testing/planted/wrong_rounding.h>
 
 /// Kernels that are wrong in the sign of a zero, the bits of a NaN, or a few last elements.
 namespace halfgrad::testing::planted {
 
+/// f(x, w) in whole vectors of 8, and last(x, w) for the elements that are left.
+template <class F, class Last>
+Kernel vectors_of_8(const F& f, const Last& last) {
+  return called([=](const Call& c) {
+    const std::int64_t end = c.n() / 8 * 8;
+    for (std::int64_t i = 0; i < c.n(); ++i) {
+      c.y(i, i < end ? f(c.x(i), c.w(i)) : last(c.x(i), c.w(i)));
+    }
+  });
+}
+
 inline std::vector<PlantedKernel> wrong_bits() {
-  const DType f32 = kFloat32;
+  const DType f32 = kFloat32, bf16 = kBFloat16;
   return {
       {"neg", f32, "0 - x", each([](float x, float) { return 0 - x; })},
       {"abs", f32, "-x below 0", each([](float x, float) { return x < 0 ? -x : x; })},
@@ -24,6 +35,12 @@ inline std::vector<PlantedKernel> wrong_bits() {
          if (part == 0.5f) return 2 * std::floor(below / 2 + 0.5f);
          return below + (part > 0.5f ? 1.0f : 0.0f);
        })},
+      {"mul", bf16, "cuts bits off in the last n % 8 elements",
+       vectors_of_8([](float x, float w) { return x * w; },
+                    [](float x, float w) { return cut_to_bfloat16(x * w, 0); })},
+      {"add", bf16, "ties away from zero in the last n % 8 elements",
+       vectors_of_8([](float x, float w) { return x + w; },
+                    [](float x, float w) { return cut_to_bfloat16(x + w, 0x8000); })},
   };
 }
 
