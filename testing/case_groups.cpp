@@ -129,6 +129,12 @@ KernelReport empty_report(const KernelOp& op, const KernelCheckOptions& options)
 
 std::vector<CaseGroup> case_groups(const KernelOp& op, const KernelCheckOptions& options) {
   CheckDims dims = check_dims_of(op);
+  if (!options.dims.empty() && !op.any_dims) {
+    halfgrad::detail::fail("check_kernel",
+                           "expected no dims, as {} has the shapes of its example in docs/ops.md, "
+                           "got {}; check other shapes by a formula",
+                           op.name, options.dims.size());
+  }
   if (!options.dims.empty()) dims = {options.dims, {}};
   for (const auto& list : {dims.all_kinds, dims.few_kinds}) {
     for (const Dims& d : list) expect_dims(op, d);

@@ -94,7 +94,8 @@ struct KernelOp {
 ///
 ///   sum, mean, prod, var, std, norm, amax, amin, argmax, argmin, all, any, logsumexp
 ///                                     [m, k] -> [m]
-///   cumsum, softmax, log_softmax      [m, k] -> [m, k]
+///   cumsum, softmax, log_softmax, argsort
+///                                     [m, k] -> [m, k]
 ///   layer_norm, rms_norm              [m, k], weight [k] (, bias [k]) -> [m, k], eps = 1e-5
 ///   batch_norm                        [m, n, k], weight [n], bias [n] -> [m, n, k], eps = 1e-5
 ///   group_norm                        [m, 2 n, k], weight [2 n], bias [2 n] -> [m, 2 n, k],

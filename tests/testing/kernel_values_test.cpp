@@ -38,6 +38,17 @@ void abs_by_bits(const std::vector<Array>& in, const Array& out) {
   }
 }
 
+TEST(KernelValues, RefusesDimsOfAnOpOfFixedShapes) {
+  const auto kernel = [](const std::vector<Array>&, const Array&) {};
+  try {
+    check_kernel(kernel, "permute", {.dims = {{3, 1, 7}}});
+    FAIL() << "accepted dims that do nothing";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find("expected no dims, as permute"), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(KernelValues, NarrowingANanByItsBitsIsFound) {
   for (const std::uint64_t seed : {0u, 1u, 2u}) {
     const KernelReport report =

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <bit>
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <halfgrad/tests/testing/planted/wrong_rounding.h>
 
@@ -34,6 +35,17 @@ inline std::vector<PlantedKernel> wrong_bits() {
          if (!(std::fabs(x) < 1e6f)) return x;
          if (part == 0.5f) return 2 * std::floor(below / 2 + 0.5f);
          return below + (part > 0.5f ? 1.0f : 0.0f);
+       })},
+      {"argsort", f32, "equal values change places", rows([](const Call& c, std::int64_t row) {
+         std::vector<std::int64_t> order(static_cast<std::size_t>(c.k));
+         std::iota(order.begin(), order.end(), std::int64_t{0});
+         std::sort(order.begin(), order.end(), [&](std::int64_t i, std::int64_t j) {
+           const float a = c.x(row, i), b = c.x(row, j);
+           return a < b || (std::isnan(b) && !std::isnan(a));
+         });
+         for (std::int64_t i = 0; i < c.k; ++i) {
+           c.y(row * c.k + i, static_cast<float>(order[static_cast<std::size_t>(i)]));
+         }
        })},
       {"mul", bf16, "cuts bits off in the last n % 8 elements",
        vectors_of_8([](float x, float w) { return x * w; },
