@@ -87,6 +87,18 @@ BadElements OutputBytes::unwritten(const OutputBytes& other) const {
   return {};
 }
 
+bool OutputBytes::is_written(const BadElements& elements) const {
+  for (const Output& output : outputs_) {
+    if (output.name != elements.output) continue;
+    for (const std::int64_t index : elements.wrong) {
+      const auto from = output.bytes.begin() + index * static_cast<std::int64_t>(output.item);
+      const auto end = from + static_cast<std::int64_t>(output.item);
+      if (std::any_of(from, end, [](std::byte b) { return b != std::byte{0}; })) return true;
+    }
+  }
+  return false;
+}
+
 CaseMemory::CaseMemory(const KernelOp& op, const std::vector<Shape>& outputs,
                        const std::vector<Values>& operands, const KernelContract& contract)
     : contract_(contract), op_(op), count_(outputs.size()) {

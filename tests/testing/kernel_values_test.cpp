@@ -75,5 +75,30 @@ TEST(KernelValues, RoundingTwiceIsFoundForEverySeed) {
   }
 }
 
+TEST(KernelValues, AddingToTheOutputIsNamed) {
+  const auto adds = [](const std::vector<Array>& in, const Array& out) {
+    for (std::int64_t i = 0; i < out.numel(); ++i) {
+      out.data_as<float>()[i] += in[0].data_as<float>()[i];
+    }
+  };
+  const KernelReport report =
+      check_kernel(adds, "relu", {.dims = {{2, 3}}, .shrink = false, .stop_at_first = true});
+  ASSERT_FALSE(report.findings.empty());
+  EXPECT_EQ(report.findings[0].fault, Fault::unwritten);
+  EXPECT_EQ(report.findings[0].message,
+            "the kernel adds to what was in its output, which it must overwrite: 6 of 6 elements");
+}
+
+TEST(KernelValues, SwigluMayBeNanWhereSiluUnderflows) {
+  const auto by_division = [](const std::vector<Array>& in, const Array& out) {
+    for (std::int64_t i = 0; i < out.numel(); ++i) {
+      const float x = in[0].data_as<float>()[i];
+      out.data_as<float>()[i] = x / (1 + std::exp(-x)) * in[1].data_as<float>()[i];
+    }
+  };
+  const KernelReport report = check_kernel(by_division, "swiglu", {.shrink = false});
+  EXPECT_TRUE(report.passed()) << to_text(report);
+}
+
 }  // namespace
 }  // namespace halfgrad::testing
