@@ -63,6 +63,7 @@ std::vector<Hostile> all_kinds(const KernelOp& op) {
   std::vector<Hostile> kinds;
   for (int kind = 0; kind < kHostileKinds; ++kind) kinds.push_back(static_cast<Hostile>(kind));
   if (op.operands({}).size() < 3) std::erase(kinds, Hostile::special_between);
+  if (op.operands({}).size() < 2) std::erase(kinds, Hostile::wide_others);
   return kinds;
 }
 
