@@ -62,7 +62,8 @@ KernelOp order_of_rows() {
     const std::int64_t k = in[0].sizes[1];
     std::vector<double> out(in[0].data.size());
     for (std::int64_t row = 0; row < in[0].sizes[0]; ++row) {
-      const auto x = in[0].data.begin() + row * k, order = out.begin() + row * k;
+      const auto x = in[0].data.begin() + row * k;
+      const auto order = out.begin() + row * k;
       std::iota(order, order + k, 0.0);
       std::stable_sort(order, order + k, [&](double i, double j) {
         return below(x[static_cast<std::ptrdiff_t>(i)], x[static_cast<std::ptrdiff_t>(j)]);
