@@ -144,7 +144,9 @@ TEST(KernelCheck, ShrinkingAWideCaseEndsInTime) {
   using Clock = std::chrono::steady_clock;
   const KernelOp op = kernel_op("layer_norm");
   const Dims dims{1, 1, 66001};
-  const std::vector<Values> operands = case_operands(op, {.dims = dims, .seed = 1});
+  KernelCase wide;
+  wide.dims = dims;
+  const std::vector<Values> operands = case_operands(op, wide);
   const RunCase run = [](const Dims&, const std::vector<Values>& in) {
     CaseResult result;
     if (in[1].data.size() > 65536) result.fault = Fault::wrong_value;
@@ -153,8 +155,7 @@ TEST(KernelCheck, ShrinkingAWideCaseEndsInTime) {
   const auto begin = Clock::now();
   const auto shrunk = shrink(op, dims, operands, run, 0.1);
   EXPECT_LT(Clock::now() - begin, std::chrono::seconds(10));
-  ASSERT_TRUE(shrunk.has_value());
-  EXPECT_GT(shrunk->dims.k, 65536);
+  ASSERT_TRUE(shrunk && shrunk->dims.k > 65536);
 }
 
 TEST(KernelCheck, AThrowingKernelIsAFinding) {
