@@ -38,6 +38,31 @@ void abs_by_bits(const std::vector<Array>& in, const Array& out) {
   }
 }
 
+// The terms of a sum of 33001 integers are multiples of 1 below 2^24: no partial sum rounds.
+TEST(ExactSums, HaveTheErrorOfStoringOnly) {
+  const auto allowed = [](const char* op, Hostile kind, DType accumulate) {
+    const KernelOp of = kernel_op(op);
+    KernelCase tried;
+    tried.dims = {2, 3, 8194};
+    tried.inputs = kind;
+    const ErrorBudget budget = error_budget(of, case_operands(of, tried), accumulate, kFloat32);
+    double most = 0;
+    for (std::size_t i = 0; i < budget.allowed.size(); ++i) {
+      most = std::fmax(most, budget.allowed[i] / std::fmax(1, std::fabs(budget.expected[i])));
+    }
+    return most;
+  };
+  for (const char* op : {"sum", "mm", "linear", "linear_backward"}) {
+    for (const Hostile kind : {Hostile::integers, Hostile::wide_integers, Hostile::wide_others}) {
+      EXPECT_LT(allowed(op, kind, kFloat32), 0x1p-22) << op << ' ' << name(kind);
+    }
+  }
+  for (const char* op : {"sum", "mm", "linear"}) {
+    EXPECT_GT(allowed(op, Hostile::integers, kFloat16), 0x1p-22) << op;
+    EXPECT_GT(allowed(op, Hostile::normal, kFloat32), 0x1p-22) << op;
+  }
+}
+
 TEST(KernelValues, RefusesDimsOfAnOpOfFixedShapes) {
   const auto kernel = [](const std::vector<Array>&, const Array&) {};
   try {
