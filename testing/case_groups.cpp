@@ -9,20 +9,46 @@
 namespace halfgrad::testing {
 namespace {
 
+/// Kinds for the code of a kernel that only long rows or sums reach: a variance by E[x^2] - E[x]^2,
+/// the place of equal elements, a maximum of a part, lost elements, operands rounded to 16 bits.
+std::vector<Hostile> long_kinds(const KernelOp& op, const Dims& dims) {
+  constexpr std::int64_t kLong = 512, kTooLong = 50'000;
+  std::vector<Hostile> kinds;
+  const bool is_long = dims.k >= kLong && dims.k < kTooLong;
+  const bool is_affordable = is_long && (dims.k < 10'000 || op.operands(dims).size() == 1);
+  if (is_affordable && !op.elementwise && !op.moves) {
+    kinds = {Hostile::offset, Hostile::equal, Hostile::peak_last};
+  }
+  const bool has_many_rows = dims.m > 20'000 && dims.m < kTooLong;
+  if (op.exact_sums && (is_long || has_many_rows)) kinds.push_back(Hostile::wide_integers);
+  if (op.exact_sums && is_affordable && op.operands(dims).size() > 1) {
+    kinds.push_back(Hostile::wide_others);
+  }
+  return kinds;
+}
+
 /// One set of normal inputs and, unless there are many elements, specials in some rows. NaN at the
 /// end of a long row shows positions and counts of 16 bits.
-std::vector<Hostile> few_kinds(const KernelOp& op, const Dims& dims) {
-  constexpr std::int64_t kMany = 20'000;
+std::vector<Hostile> usual_kinds(const KernelOp& op, const Dims& dims) {
+  constexpr std::int64_t kMany = 20'000, kFew = 2000;
   std::int64_t elements = 0;
   for (const OperandSpec& spec : op.operands(dims)) elements += numel(spec.sizes);
   if (elements < kMany) {
     std::vector<Hostile> kinds{Hostile::normal, Hostile::special_rows, Hostile::inf_runs,
                                Hostile::one_sided};
     if (op.operands(dims).size() > 2) kinds.push_back(Hostile::special_between);
+    // A few last elements of each size: enough ties for a loop of their own.
+    if (op.elementwise && elements < kFew) kinds.push_back(Hostile::ties);
     return kinds;
   }
   if (dims.m == 1) return {Hostile::normal, Hostile::nan_last};
   return {Hostile::normal};
+}
+
+std::vector<Hostile> few_kinds(const KernelOp& op, const Dims& dims) {
+  std::vector<Hostile> kinds = usual_kinds(op, dims);
+  for (const Hostile kind : long_kinds(op, dims)) kinds.push_back(kind);
+  return kinds;
 }
 
 /// True if an operand or the result has no elements.
@@ -37,6 +63,7 @@ std::vector<Hostile> all_kinds(const KernelOp& op) {
   std::vector<Hostile> kinds;
   for (int kind = 0; kind < kHostileKinds; ++kind) kinds.push_back(static_cast<Hostile>(kind));
   if (op.operands({}).size() < 3) std::erase(kinds, Hostile::special_between);
+  if (op.operands({}).size() < 2) std::erase(kinds, Hostile::wide_others);
   return kinds;
 }
 
@@ -103,6 +130,12 @@ KernelReport empty_report(const KernelOp& op, const KernelCheckOptions& options)
 
 std::vector<CaseGroup> case_groups(const KernelOp& op, const KernelCheckOptions& options) {
   CheckDims dims = check_dims_of(op);
+  if (!options.dims.empty() && !op.any_dims) {
+    halfgrad::detail::fail("check_kernel",
+                           "expected no dims, as {} has the shapes of its example in docs/ops.md, "
+                           "got {}; check other shapes by a formula",
+                           op.name, options.dims.size());
+  }
   if (!options.dims.empty()) dims = {options.dims, {}};
   for (const auto& list : {dims.all_kinds, dims.few_kinds}) {
     for (const Dims& d : list) expect_dims(op, d);

@@ -1,6 +1,7 @@
 #include <halfgrad/testing/case_memory.h>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <utility>
 
@@ -86,6 +87,18 @@ BadElements OutputBytes::unwritten(const OutputBytes& other) const {
   return {};
 }
 
+bool OutputBytes::is_written(const BadElements& elements) const {
+  for (const Output& output : outputs_) {
+    if (output.name != elements.output) continue;
+    for (const std::int64_t index : elements.wrong) {
+      const auto from = output.bytes.begin() + index * static_cast<std::int64_t>(output.item);
+      const auto end = from + static_cast<std::int64_t>(output.item);
+      if (std::any_of(from, end, [](std::byte b) { return b != std::byte{0}; })) return true;
+    }
+  }
+  return false;
+}
+
 CaseMemory::CaseMemory(const KernelOp& op, const std::vector<Shape>& outputs,
                        const std::vector<Values>& operands, const KernelContract& contract)
     : contract_(contract), op_(op), count_(outputs.size()) {
@@ -113,8 +126,17 @@ void CaseMemory::load(const std::vector<Values>& operands, std::optional<std::ui
     inputs_[i].set(operands[i].data);
     given_.push_back(inputs_[i].bytes());
     const DType dtype = inputs_[i].view().dtype();
-    if (!op_.moves || !is_floating_point(dtype)) continue;
-    number_nans(given_.back(), dtype);
+    if (!is_floating_point(dtype)) continue;
+    const auto& data = operands[i].data;
+    const auto nan = std::find_if(data.begin(), data.end(), [](double x) { return std::isnan(x); });
+    if (nan == data.end()) continue;
+    if (op_.moves) {
+      number_nans(given_.back(), dtype);
+    } else {
+      // pow(1, x) and pow(x, 0) are 1 for a quiet NaN only.
+      const auto first = static_cast<std::size_t>(nan - data.begin()) + contract_.round;
+      vary_nans(given_.back(), dtype, first, op_.elementwise, op_.name == "pow");
+    }
     inputs_[i].set_bytes(given_.back());
   }
   matters_.clear();

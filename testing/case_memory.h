@@ -35,6 +35,9 @@ class OutputBytes {
   /// The elements of the first such output that hold the first poison here and the second there.
   BadElements unwritten(const OutputBytes& other) const;
 
+  /// True if one of these elements is not 0.
+  bool is_written(const BadElements& elements) const;
+
   friend bool operator==(const OutputBytes& a, const OutputBytes& b) {
     return a.outputs_ == b.outputs_;
   }

@@ -51,6 +51,9 @@ ErrorBudget error_budget(const KernelOp& op, const std::vector<Values>& operands
   ErrorBudget budget;
   const bool exact = op.bitwise || (op.exact_for && op.exact_for(operands));
   const std::vector<Bounded> results = op.bounded(operands, accumulate, output, leniency);
+  // TensorFloat-32 rounds the factors themselves.
+  const std::vector<bool> exact_sums =
+      op.exact_sums && !leniency.tf32 ? op.exact_sums(operands, accumulate) : std::vector<bool>{};
   std::size_t first = 0;
   for (std::size_t i = 0; i < std::max<std::size_t>(1, op.outputs.size()); ++i) {
     const std::size_t end =
@@ -58,7 +61,8 @@ ErrorBudget error_budget(const KernelOp& op, const std::vector<Values>& operands
     const Storage storage(exact, accumulate, output_dtype(op, i, output), leniency);
     const std::vector<bool> matters = elements_that_matter(op, i, operands, end - first);
     for (std::size_t at = first; at < end; ++at) {
-      storage.add(results[at], budget);
+      const bool exact_sum = i < exact_sums.size() && exact_sums[i];
+      storage.add(exact_sum ? Bounded{results[at].value} : results[at], budget);
       if (!matters.empty() && !matters[at - first]) budget.allowed.back() = kInfinity;
     }
     first = end;

@@ -110,7 +110,10 @@ std::string_view name(Hostile kind) {
                                         "specials in some rows of operands between",
                                         "edge of the range",
                                         "thresholds",
-                                        "one-sided rows"};
+                                        "one-sided rows",
+                                        "wide integers",
+                                        "wide integers in other operands",
+                                        "peak last"};
   return names[static_cast<int>(kind)];
 }
 
@@ -125,6 +128,7 @@ Hostile kind_for_operand(Hostile kind, std::size_t operand, std::size_t count) {
     case Hostile::nan_middle:
     case Hostile::special_rows:
     case Hostile::inf_runs:
+    case Hostile::peak_last:
       return operand == 0 ? kind : Hostile::normal;
     case Hostile::inf_last:
     case Hostile::nan_last:
@@ -163,7 +167,9 @@ HostileOperand::HostileOperand(const OperandSpec& spec, DType dtype, RandomKey k
   row_dice_ = draw({key.seed, ~(key.stream + 64 * size)}, numel(spec.sizes) / row_);
 }
 
-void HostileOperand::put_in_row(Hostile kind, double* row, const HostileDice& dice) const {
+void HostileOperand::put_in_row(Hostile kind, std::size_t number, double* row) const {
+  constexpr double kPeak = 1000;  // e^1000 overflows in float64, too
+  const HostileDice& dice = row_dice_[number];
   switch (kind) {
     case Hostile::special_rows:
     case Hostile::special_columns:
@@ -173,6 +179,9 @@ void HostileOperand::put_in_row(Hostile kind, double* row, const HostileDice& di
       return put_infinite_run(row, row_, dice);
     case Hostile::same_special:
       if (dice.uniform < 0.5) row[row_ / 2] = dice.sign * std::numeric_limits<double>::infinity();
+      return;
+    case Hostile::peak_last:
+      row[row_ - 1] = number % 2 == 0 ? kPeak : -kPeak;
       return;
     case Hostile::ties:
       // Other operands than the first are half of a distance.
@@ -218,7 +227,7 @@ Values HostileOperand::values(Hostile kind) const {
   }
   if (is_flag) return values;
   for (std::size_t row = 0; row < row_dice_.size(); ++row) {
-    put_in_row(kind, values.data.data() + static_cast<std::int64_t>(row) * row_, row_dice_[row]);
+    put_in_row(kind, row, values.data.data() + static_cast<std::int64_t>(row) * row_);
   }
   return values_of(tensor_of(values.data, values.sizes).to(dtype_));
 }

@@ -41,11 +41,16 @@ enum class Hostile : std::uint8_t {
   special_between,  ///< special rows of the operands between the first and the last
   range_edge,       ///< the largest finite value, beside values up to its ulp
   thresholds,       ///< values near those at which functions overflow, vanish or change formula
-  one_sided,  ///< rows of large values of one sign, beside operands in [1, 2): a whole row lies
-              ///< below the finite value by which a kernel may mask elements
+  one_sided,      ///< rows of large values of one sign, beside operands in [1, 2): a whole row lies
+                  ///< below the finite value by which a kernel may mask elements
+  wide_integers,  ///< integers whose sums and products are exact, some of up to 19 bits in operands
+                  ///< 0, 2, ...: bfloat16 and TensorFloat-32 round these
+  wide_others,    ///< the same with the wide integers in operands 1, 3, ...
+  peak_last,      ///< one large element at the end of each row: exp overflows beside the maximum of
+                  ///< the others
 };
 
-inline constexpr int kHostileKinds = static_cast<int>(Hostile::one_sided) + 1;
+inline constexpr int kHostileKinds = static_cast<int>(Hostile::peak_last) + 1;
 
 std::string_view name(Hostile kind);
 /// Returns the kind for one of `count` operands: a kind that would hide others, such as NaN, goes
@@ -70,7 +75,7 @@ class HostileOperand {
   Values values(Hostile kind) const;
 
  private:
-  void put_in_row(Hostile kind, double* row, const HostileDice& dice) const;
+  void put_in_row(Hostile kind, std::size_t number, double* row) const;
 
   OperandSpec spec_;
   DType dtype_;

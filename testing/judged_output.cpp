@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include <halfgrad/testing/kernel_case.h>
@@ -42,11 +43,18 @@ void judge_one(const KernelOp& op, std::size_t number, const Values& output, std
   bad.shape = output.sizes;
   if (number < op.outputs.size()) bad.output = op.outputs[number].name;
   bool has_worst = false;
+  constexpr std::size_t kVector = 8;
+  const std::size_t count = output.data.size();
+  const auto row = output.sizes.empty()
+                       ? 1
+                       : static_cast<std::size_t>(std::max<std::int64_t>(output.sizes.back(), 1));
   for (std::size_t i = 0; i < output.data.size(); ++i) {
     const double got = output.data[i];
     const double expected = budget.expected[first + i], allowed = budget.allowed[first + i];
     const double used = budget_used(got, expected, allowed, dtype);
     result.use.add(got, expected, allowed, dtype);
+    if (i >= count / kVector * kVector) result.tails[0].add(got, expected, allowed, dtype);
+    if (i % row >= row / kVector * kVector) result.tails[1].add(got, expected, allowed, dtype);
     if (!rounded.empty()) result.use.compare(got, rounded[first + i], expected, dtype);
     const WorstElement element{
         static_cast<std::int64_t>(i), got, expected, allowed, used, bad.output};
@@ -57,6 +65,25 @@ void judge_one(const KernelOp& op, std::size_t number, const Values& output, std
     if (used > 1) add_wrong(bad, element);
   }
   if (has_worst) result.bad = std::move(bad);
+}
+
+/// Adds a fault if zeros of an output, the first, have the wrong sign.
+void judge_signs_of_zeros(const Values& output, const ErrorBudget& budget, CaseResult& result) {
+  BadElements bad;
+  bad.shape = output.sizes;
+  for (std::size_t i = 0; i < output.data.size(); ++i) {
+    const double got = output.data[i], expected = budget.expected[i];
+    if (got != 0 || expected != 0 || std::signbit(got) == std::signbit(expected)) continue;
+    bad.wrong.push_back(static_cast<std::int64_t>(i));
+  }
+  if (bad.wrong.empty()) return;
+  const bool negative = std::signbit(output.data[static_cast<std::size_t>(bad.wrong.front())]);
+  result.fault = Fault::wrong_value;
+  result.message = "element " + index_tuple(bad.wrong.front(), bad.shape) + " is " +
+                   (negative ? "-0, expected 0" : "0, expected -0") + "; " +
+                   std::to_string(bad.wrong.size()) + " of " + std::to_string(output.data.size()) +
+                   " elements have the wrong sign of zero";
+  result.bad = std::move(bad);
 }
 
 }  // namespace
@@ -98,7 +125,10 @@ CaseResult judge_outputs(const KernelOp& op, const std::vector<Values>& operands
   result.impostors =
       judge_impostors(op, operands, budget, contract.accumulate, contract.output, rounded, last);
   result.expected = budget.expected;
-  if (result.use.over == 0) return result;
+  if (result.use.over == 0) {
+    if (op.signs_zeros) judge_signs_of_zeros(outputs.front(), budget, result);
+    return result;
+  }
   result.fault = Fault::wrong_value;
   result.message = described(*result.worst, result.bad, result.use);
   return result;

@@ -17,8 +17,14 @@ using detail::kSecondPoison;
 using detail::OutputBytes;
 using detail::unless_changed;
 
-std::string described_unwritten(const BadElements& bad) {
+/// `adds`: the elements are another value over a filling of 0.
+std::string described_unwritten(const BadElements& bad, bool adds) {
   const std::string of_output = bad.output.empty() ? "" : " of " + bad.output;
+  if (adds) {
+    return "the kernel adds to what was in its output, which it must overwrite: " +
+           std::to_string(bad.wrong.size()) + " of " + std::to_string(numel(bad.shape)) +
+           " elements" + of_output;
+  }
   if (static_cast<std::int64_t>(bad.wrong.size()) == numel(bad.shape)) {
     return "the kernel writes nothing: all " + std::to_string(bad.wrong.size()) + " elements" +
            of_output + " are left as they were";
@@ -79,7 +85,11 @@ CaseResult run_case(const Kernel& kernel, const KernelOp& op, const std::vector<
     BadElements left = first.unwritten(second);
     if (!left.wrong.empty()) {
       result.bad = std::move(left);
-      const std::string message = described_unwritten(result.bad);
+      // A sum with the filling, NaN or 1.5e16, keeps the filling's bits.
+      memory.load(operands, std::uint8_t{0});
+      memory.run(kernel);
+      const bool adds = memory.output_bytes().is_written(result.bad);
+      const std::string message = described_unwritten(result.bad, adds);
       return failed(std::move(result), Fault::unwritten, message);
     }
   }
@@ -97,6 +107,7 @@ CaseResult run_case(const Kernel& kernel, const KernelOp& op, const std::vector<
   }
   CaseResult changed = judge_outputs(op, others, memory.output_values(), contract, result.expected);
   result.use.add(changed.use);
+  for (std::size_t i = 0; i < result.tails.size(); ++i) result.tails[i].add(changed.tails[i]);
   result.impostors = both(result.impostors, changed.impostors);
   result.bad = changed.bad;
   if (!changed.fault) return result;

@@ -1,6 +1,7 @@
 #include <halfgrad/testing/kernel_check.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <random>
 #include <sstream>
@@ -172,9 +173,16 @@ class KernelCheck {
   }
 
   /// Runs with one set of inputs only, so that the smallest case fails by itself: the first set or
-  /// the second. A case that does not always fail is reported as such and not made smaller.
+  /// the second. A case that does not always fail is reported as such and not made smaller. The
+  /// time limit holds for all of it: a large case may need it for its first runs.
   void shrink_failure() {
     constexpr int kRuns = 5;
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    const auto left = [&] {
+      const std::chrono::duration<double> past = Clock::now() - begin;
+      return options_.shrink_seconds - past.count();
+    };
     const RunCase alone = [&](const Dims& dims, const std::vector<Values>& operands) {
       return run_case(kernel_, op_, output_shapes(op_, dims), operands, operands,
                       smallest_failure_->contract);
@@ -183,14 +191,14 @@ class KernelCheck {
       const std::vector<Values> operands = case_operands(op_, failure);
       int failed = 0, runs = 0;
       bool slow = false;
-      for (; runs < kRuns && !slow; ++runs) {
+      for (; runs < kRuns && !slow && (runs == 0 || left() > 0); ++runs) {
         const CaseResult result = alone(failure.dims, operands);
         failed += result.fault ? 1 : 0;
         slow = result.fault == Fault::hung;
       }
       if (slow) return;
       if (failed == runs) {
-        report_.shrunk = shrink(op_, failure.dims, operands, alone, options_.shrink_seconds);
+        report_.shrunk = shrink(op_, failure.dims, operands, alone, left());
         if (report_.shrunk) return;
       }
       if (failed > 0) return add_flaky(failed, runs, failure);

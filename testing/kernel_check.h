@@ -110,7 +110,8 @@ struct KernelReport {
   std::string unfinished;  ///< why the check ended early; empty if it did not. Then it did not pass
   std::string repeated;    ///< how often the smallest failing case failed, if not always
   BudgetUse ties;          ///< the part of `use` from exact ties
-  NearestShare nearest;    ///< over all cases
+  std::array<BudgetUse, 2> tails{}, tail_ties{};  ///< the parts of CaseResult::tails
+  NearestShare nearest;                           ///< over all cases
   std::array<ImpostorCount, kImpostors> impostors{};
   std::uint64_t seed = 0;
   std::optional<std::uint32_t> fresh_seed;  ///< empty if no calls were repeated

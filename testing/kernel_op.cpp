@@ -47,6 +47,26 @@ std::vector<std::string> names_of(const std::vector<KernelOp>& ops) {
   return names;
 }
 
+/// Leaves silu(gate) up unjudged where up is infinite and silu(gate) may underflow to 0: x / (1 +
+/// exp(-x)) up is NaN there, in PyTorch too. The limit is an infinity.
+void admit_nan_of_swiglu(KernelOp& op) {
+  op.bounded = [bounded = op.bounded](const std::vector<Values>& in, DType accumulate, DType output,
+                                      const Leniency& leniency) {
+    std::vector<Bounded> results = bounded(in, accumulate, output, leniency);
+    const FormatLimits limits = limits_of(accumulate);
+    const double lowest = -0.99 * std::log(limits.largest);  // exp(-gate) overflows below
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const double gate = in[0].data[i];
+      const bool vanishes = std::isfinite(gate) && gate != 0 &&
+                            (gate < lowest || std::fabs(gate) <= 2 * limits.smallest);
+      if (vanishes && std::isinf(in[1].data[i])) {
+        results[i].error = BoundedArithmetic::kUnknown;
+      }
+    }
+    return results;
+  };
+}
+
 /// An elementwise op, or one that only moves elements, from its entry in the table.
 KernelOp from_table(const OpEntry& entry) {
   const OpExample example = entry.examples.front();
@@ -80,10 +100,15 @@ KernelOp from_table(const OpEntry& entry) {
     constexpr const char* kViews[] = {"reshape", "flatten", "squeeze", "unsqueeze", "permute",
                                       "expand",  "slice",   "select",  "as_strided"};
     op.moves = std::find(std::begin(kViews), std::end(kViews), op.name) != std::end(kViews);
+    // IEEE 754 says the sign of their zeros; maximum(0, -0) may be either.
+    constexpr const char* kSigned[] = {"neg", "abs", "trunc", "floor", "ceil", "round"};
+    op.signs_zeros =
+        std::find(std::begin(kSigned), std::end(kSigned), op.name) != std::end(kSigned);
     detail::judge_exactly(
         op, [example](const std::vector<Values>& in) { return example.reference(in).data; });
   } else {
     detail::judge_by_reference(op);
+    if (op.name == "swiglu") admit_nan_of_swiglu(op);
   }
   return op;
 }

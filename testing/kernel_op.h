@@ -72,6 +72,9 @@ struct KernelOp {
   std::function<double(double)> decoded;
   /// True for operands of which every result is exact; empty if `bitwise` says it for all.
   std::function<bool(const std::vector<Values>&)> exact_for;
+  /// Tells for each output whether its sums of these operands are exact in any order, in dtype
+  /// `accumulate`: only storing the result rounds. Empty if a right kernel may scale terms first.
+  std::function<std::vector<bool>(const std::vector<Values>&, DType accumulate)> exact_sums;
   std::map<std::size_t, DType> operand_dtypes;  ///< dtypes of operands that have their own
   /// The op with another eps or reduction; empty if it has none.
   std::function<KernelOp(double)> with_eps;
@@ -83,6 +86,7 @@ struct KernelOp {
   bool any_dims = true;      ///< false: the shapes are those of the table's example
   bool bitwise = false;      ///< the op does not round: its result is exact
   bool moves = false;        ///< the op copies elements, with every bit
+  bool signs_zeros = false;  ///< a result of 0 must have the sign of the formula's
   bool may_work_in_place = false;  ///< the output may be the first input
 };
 
@@ -90,7 +94,8 @@ struct KernelOp {
 ///
 ///   sum, mean, prod, var, std, norm, amax, amin, argmax, argmin, all, any, logsumexp
 ///                                     [m, k] -> [m]
-///   cumsum, softmax, log_softmax      [m, k] -> [m, k]
+///   cumsum, softmax, log_softmax, argsort
+///                                     [m, k] -> [m, k]
 ///   layer_norm, rms_norm              [m, k], weight [k] (, bias [k]) -> [m, k], eps = 1e-5
 ///   batch_norm                        [m, n, k], weight [n], bias [n] -> [m, n, k], eps = 1e-5
 ///   group_norm                        [m, 2 n, k], weight [2 n], bias [2 n] -> [m, 2 n, k],

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 
 #include <halfgrad/testing/bad_elements.h>
 
@@ -25,7 +26,36 @@ void number_each(std::vector<std::byte>& bytes, Bits quiet, Bits payload) {
   }
 }
 
+/// Gives each NaN bits of the table, whose second entry is a signalling NaN.
+template <class Bits>
+void vary_each(std::vector<std::byte>& bytes, Bits infinity, Bits quiet_bit, std::size_t first,
+               bool mixed, bool quiet) {
+  const auto sign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
+  const auto ones = static_cast<Bits>(~Bits{0});
+  const Bits patterns[] = {static_cast<Bits>(ones & ~sign),
+                           static_cast<Bits>(infinity | (quiet ? quiet_bit : Bits{0}) | 1), ones,
+                           static_cast<Bits>(sign | infinity | quiet_bit)};
+  for (std::size_t at = 0; at + sizeof(Bits) <= bytes.size(); at += sizeof(Bits)) {
+    Bits bits = 0;
+    std::memcpy(&bits, bytes.data() + at, sizeof bits);
+    if (static_cast<Bits>(bits & ~sign) <= infinity) continue;
+    bits = patterns[(first + (mixed ? at / sizeof(Bits) : 0)) % std::size(patterns)];
+    std::memcpy(bytes.data() + at, &bits, sizeof bits);
+  }
+}
+
 }  // namespace
+
+void vary_nans(std::vector<std::byte>& bytes, DType dtype, std::size_t first, bool mixed,
+               bool quiet) {
+  const auto vary = [&]<class Bits>(Bits infinity, Bits quiet_bit) {
+    vary_each<Bits>(bytes, infinity, quiet_bit, first, mixed, quiet);
+  };
+  if (dtype == kFloat64) vary(std::uint64_t{0x7ff0} << 48, std::uint64_t{8} << 48);
+  if (dtype == kFloat32) vary(std::uint32_t{0x7f800000}, std::uint32_t{0x400000});
+  if (dtype == kFloat16) vary(std::uint16_t{0x7c00}, std::uint16_t{0x200});
+  if (dtype == kBFloat16) vary(std::uint16_t{0x7f80}, std::uint16_t{0x40});
+}
 
 void number_nans(std::vector<std::byte>& bytes, DType dtype) {
   if (dtype == kFloat32) number_each<std::uint32_t>(bytes, 0x7fc00000u, 0x003fffffu);

@@ -53,8 +53,11 @@ class Shrinker {
   }
 
  private:
+  bool ended() const { return runs_ >= kMostRuns || Clock::now() > end_; }
+
   bool keep_if_it_fails(const Dims& dims, const std::vector<Values>& operands) {
-    if (++runs_ > kMostRuns || Clock::now() > end_) return false;
+    if (ended()) return false;
+    ++runs_;
     const CaseResult result = run_(dims, operands);
     if (result.fault != best_.fault) return false;
     best_ = {*result.fault, result.message, dims, operands};
@@ -65,7 +68,7 @@ class Shrinker {
   bool shrink_dim(std::int64_t Dims::*dim) {
     const std::int64_t before = best_.dims.*dim;
     std::int64_t passes = std::max<std::int64_t>(op_.least.*dim, 1) - 1;
-    while (best_.dims.*dim - passes > 1) {
+    while (best_.dims.*dim - passes > 1 && !ended()) {
       const std::int64_t size =
           passes + (passes == 0 && best_.dims.*dim == before ? 1 : (best_.dims.*dim - passes) / 2);
       if (!fails_at(dim, size)) passes = size;
@@ -86,7 +89,8 @@ class Shrinker {
     return keep_if_it_fails(dims, operands);
   }
 
-  /// Replaces ever shorter runs of elements, from whole operands down to single ones.
+  /// Replaces ever shorter runs of elements, from whole operands down to single ones. The copies of
+  /// a wide operand take longer than the runs, so that the time limit holds for each.
   template <class F>
   void replace_runs(const F& f) {
     const std::vector<OperandSpec> specs = op_.operands(best_.dims);
@@ -95,6 +99,7 @@ class Shrinker {
       const std::size_t count = best_.operands[operand].data.size();
       for (std::size_t length = count; length > 0; length /= 2) {
         for (std::size_t first = 0; first < count; first += length) {
+          if (ended()) return;
           std::vector<Values> simpler = best_.operands;
           std::vector<double>& data = simpler[operand].data;
           for (std::size_t i = first; i < std::min(first + length, count); ++i) {

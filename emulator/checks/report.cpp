@@ -75,7 +75,7 @@ std::string place_text(const Module& module, const Location& location) {
 }
 
 /// PTX text on one line: nvcc writes calls on several.
-std::string one_line(const std::string& text) {
+std::string one_line(std::string_view text) {
   std::string line;
   for (const char c : text) {
     const bool is_space = c == '\n' || c == '\r' || c == '\t' || c == ' ';

@@ -2,6 +2,7 @@
 #include <numbers>
 
 #include <halfgrad/testing/kernel_formula.h>
+#include <halfgrad/testing/kernel_ops/exact_sums.h>
 #include <halfgrad/testing/kernel_ops/judged_op.h>
 
 /// Backward kernels and products with factors, stated as formulas. Operands have the
@@ -87,6 +88,23 @@ BoundedArrays embedding_backward(const In& in) {
   return scatter_add(zeros, 0, expand(unsqueeze(in[1], 1), dy.sizes()), dy);
 }
 
+KernelOp with_exact_linear_backward(KernelOp op) {
+  op.exact_sums = [](const std::vector<Values>& in, DType accumulate) {
+    return std::vector<bool>{products_are_exact(accumulate, in[1], in[2]),
+                             products_are_exact(accumulate, in[1], in[0]),
+                             sums_are_exact(accumulate, {&in[1]})};
+  };
+  return op;
+}
+
+/// Only db is a sum of elements as they are.
+KernelOp with_exact_db(KernelOp op) {
+  op.exact_sums = [](const std::vector<Values>& in, DType accumulate) {
+    return std::vector<bool>{false, false, sums_are_exact(accumulate, {&in[0]})};
+  };
+  return op;
+}
+
 KernelOp cross_entropy_backward_op(Reduction reduction) {
   const bool each = reduction == Reduction::none;
   KernelOp op = kernel_op(
@@ -120,13 +138,13 @@ std::vector<KernelOp> backward_ops() {
                            .inputs = {matrix, matrix.between(-4, 0)},
                            .reference = log_softmax_backward,
                            .signature = "[m, k], [m, k] -> [m, k]"})),
-      kernel_op({.name = "layer_norm_backward",
-                 .inputs = {matrix, matrix, {"m"}, column, row},
-                 .reference = layer_norm_backward,
-                 .least = {0, 0, 1},
-                 .admitted = reciprocal_deviation(3),
-                 .outputs = {{.name = "dx"}, {.name = "dw"}, {.name = "db"}},
-                 .signature = "[m, k], [m, k], [m], [m], [k] -> [m, k], [k], [k]"}),
+      with_exact_db(kernel_op({.name = "layer_norm_backward",
+                               .inputs = {matrix, matrix, {"m"}, column, row},
+                               .reference = layer_norm_backward,
+                               .least = {0, 0, 1},
+                               .admitted = reciprocal_deviation(3),
+                               .outputs = {{.name = "dx"}, {.name = "dw"}, {.name = "db"}},
+                               .signature = "[m, k], [m, k], [m], [m], [k] -> [m, k], [k], [k]"})),
       kernel_op({.name = "rms_norm_backward",
                  .inputs = {matrix, matrix, column, row},
                  .reference = rms_norm_backward,
@@ -135,19 +153,22 @@ std::vector<KernelOp> backward_ops() {
                  .outputs = {{.name = "dx"}, {.name = "dw"}},
                  .signature = "[m, k], [m, k], [m], [k] -> [m, k], [k]"}),
       cross_entropy_backward_op(Reduction::mean),
-      kernel_op({.name = "linear_backward",
-                 .inputs = {matrix, {"m", "n"}, {"n", "k"}},
-                 .reference = linear_backward,
-                 .outputs = {{.name = "dx"}, {.name = "dw"}, {.name = "db"}},
-                 .signature = "[m, k], [m, n], [n, k] -> [m, k], [n, k], [n]"}),
+      with_exact_linear_backward(
+          kernel_op({.name = "linear_backward",
+                     .inputs = {matrix, {"m", "n"}, {"n", "k"}},
+                     .reference = linear_backward,
+                     .outputs = {{.name = "dx"}, {.name = "dw"}, {.name = "db"}},
+                     .signature = "[m, k], [m, n], [n, k] -> [m, k], [n, k], [n]"})),
       kernel_op({.name = "gelu_backward",
                  .inputs = {{"m", "n"}, FormulaInput{"m", "n"}.between(-6, 6)},
                  .reference = gelu_backward,
                  .signature = "[m, n], [m, n] -> [m, n]"}),
-      kernel_op({.name = "embedding_backward",
-                 .inputs = {{"m", "n"}, FormulaInput{"m"}.indices_below("k"), {"k", "n"}},
-                 .reference = embedding_backward,
-                 .signature = "[m, n], indices [m], [k, n] -> [k, n]"}),
+      with_exact_sum(
+          kernel_op({.name = "embedding_backward",
+                     .inputs = {{"m", "n"}, FormulaInput{"m"}.indices_below("k"), {"k", "n"}},
+                     .reference = embedding_backward,
+                     .signature = "[m, n], indices [m], [k, n] -> [k, n]"}),
+          {0}),
       kernel_op({.name = "gemm",
                  .inputs = {{"m", "n"}, {"m", "k"}, {"k", "n"}},
                  .reference = gemm,

@@ -105,6 +105,7 @@ KernelOp fused_adam(const char* name, bool decoupled, double eps) {
   op.operand_dtypes[4] = kFloat32;
   op.adjusted = [](const DrawnCase& drawn, std::vector<Values>& in) {
     set_scaler(drawn.kind, in, 5);
+    if (drawn.kind == Hostile::integers) set_telling_parameters(in);
     const double step = std::floor(in[4].data[0]);
     const bool is_count = step >= 0 && step <= 30;
     in[4].data = {is_count ? step : static_cast<int>(drawn.kind) * 7 % 30};

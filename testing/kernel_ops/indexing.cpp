@@ -1,4 +1,5 @@
 #include <halfgrad/autograd/op_table/reference.h>
+#include <halfgrad/testing/kernel_ops/exact_sums.h>
 #include <halfgrad/testing/kernel_ops/judged_op.h>
 
 namespace halfgrad::testing::detail {
@@ -99,13 +100,15 @@ std::vector<KernelOp> index_ops() {
               return at(in[1], i) != 0 ? 0.5 : at(in[0], i);
             });
           })),
-      needs_rows(judged(
-          "scatter_add", "[m, k], indices [m, n], [m, n] -> [m, k]",
-          [](const Dims& d) {
-            return Specs{
-                {.sizes = {d.m, d.k}}, indices_below(d.k, {d.m, d.n}), {.sizes = {d.m, d.n}}};
-          },
-          same_matrix)),
+      with_exact_sum(needs_rows(judged(
+                         "scatter_add", "[m, k], indices [m, n], [m, n] -> [m, k]",
+                         [](const Dims& d) {
+                           return Specs{{.sizes = {d.m, d.k}},
+                                        indices_below(d.k, {d.m, d.n}),
+                                        {.sizes = {d.m, d.n}}};
+                         },
+                         same_matrix)),
+                     {0, 2}),
   };
 }
 

@@ -1,6 +1,7 @@
 #include <halfgrad/testing/kernel_ops/optimizer_formulas.h>
 
 #include <cmath>
+#include <iterator>
 
 namespace halfgrad::testing::detail {
 namespace {
@@ -17,6 +18,15 @@ BoundedArray mixed(double beta, const BoundedArray& a, const BoundedArray& b) {
 }
 
 }  // namespace
+
+void set_telling_parameters(std::vector<Values>& in) {
+  constexpr double kFirst[] = {0, 0, 1, 0}, kSecond[] = {1, 0, 1e-8, 1e-16};
+  for (std::size_t operand = 0; operand < std::size(kFirst); ++operand) {
+    std::vector<double>& x = in[operand].data;
+    if (!x.empty()) x[0] = kFirst[operand];
+    if (x.size() > 1) x[1] = kSecond[operand];
+  }
+}
 
 BoundedArray one_minus_power(const BoundedArray& like, double beta, int n) {
   return either(constant(like, 1 - std::pow(beta, n)), 1 - pow(constant(like, beta), n));

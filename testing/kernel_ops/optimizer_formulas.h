@@ -8,6 +8,11 @@ namespace halfgrad::testing::detail {
 inline constexpr double kMomentum = 0.9, kSgdRate = 0.01;
 inline constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kAdamRate = 1e-3, kAdamEps = 1e-8;
 
+/// Sets the first parameters to values that tell where the decay and eps come in: a step from 0 is
+/// not decayed, and eps in the root is far more than sqrt(v) = 1e-8. Operands are param, grad,
+/// exp_avg and exp_avg_sq.
+void set_telling_parameters(std::vector<Values>& in);
+
 /// 1 - beta^n for t = n, by a double, by products or by a library's pow.
 BoundedArray one_minus_power(const BoundedArray& like, double beta, int n);
 

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include <halfgrad/testing/hostile_inputs.h>
 #include <halfgrad/testing/kernel_ops/judged_op.h>
 #include <halfgrad/testing/kernel_ops/optimizer_formulas.h>
 
@@ -29,6 +30,9 @@ KernelOp adam(const char* name, double decay, double eps) {
        .admitted = [](std::size_t operand, double x) { return operand == 3 ? std::fabs(x) : x; },
        .outputs = {{.name = "param"}, {.name = "exp_avg"}, {.name = "exp_avg_sq"}},
        .signature = "[m], [m], [m], [m], [] -> [m], [m], [m]"});
+  op.adjusted = [](const DrawnCase& drawn, std::vector<Values>& in) {
+    if (drawn.kind == Hostile::integers) set_telling_parameters(in);
+  };
   op.with_eps = [=](double own) { return adam(name, decay, own); };
   return op;
 }

@@ -1,3 +1,4 @@
+#include <halfgrad/testing/kernel_ops/exact_sums.h>
 #include <halfgrad/testing/kernel_ops/judged_op.h>
 
 namespace halfgrad::testing::detail {
@@ -19,50 +20,58 @@ KernelOp linear_like(const char* name) {
 std::vector<KernelOp> product_ops() {
   const std::string product = "[m, k], [k, n] -> [m, n]";
   return {
-      judged("mm", product, two_matrices, product_shape),
-      judged("matmul", product, two_matrices, product_shape),
-      judged(
-          "bmm", "[m, n, k], [m, k, n] -> [m, n, n]",
-          [](const Dims& d) {
-            return Specs{{.sizes = {d.m, d.n, d.k}}, {.sizes = {d.m, d.k, d.n}}};
-          },
-          [](const Dims& d) {
-            return Shape{d.m, d.n, d.n};
-          }),
-      judged(
-          "mv", "[m, k], [k] -> [m]",
-          [](const Dims& d) {
-            return Specs{{.sizes = {d.m, d.k}}, {.sizes = {d.k}}};
-          },
-          row_results),
-      judged(
-          "dot", "[k], [k] -> []",
-          [](const Dims& d) {
-            return Specs{{.sizes = {d.k}}, {.sizes = {d.k}}};
-          },
-          scalar),
+      with_exact_product(judged("mm", product, two_matrices, product_shape), 0, 1),
+      with_exact_product(judged("matmul", product, two_matrices, product_shape), 0, 1),
+      with_exact_product(judged(
+                             "bmm", "[m, n, k], [m, k, n] -> [m, n, n]",
+                             [](const Dims& d) {
+                               return Specs{{.sizes = {d.m, d.n, d.k}}, {.sizes = {d.m, d.k, d.n}}};
+                             },
+                             [](const Dims& d) {
+                               return Shape{d.m, d.n, d.n};
+                             }),
+                         0, 1),
+      with_exact_product(judged(
+                             "mv", "[m, k], [k] -> [m]",
+                             [](const Dims& d) {
+                               return Specs{{.sizes = {d.m, d.k}}, {.sizes = {d.k}}};
+                             },
+                             row_results),
+                         0, 1),
+      with_exact_product(judged(
+                             "dot", "[k], [k] -> []",
+                             [](const Dims& d) {
+                               return Specs{{.sizes = {d.k}}, {.sizes = {d.k}}};
+                             },
+                             scalar),
+                         0, 1),
       judged(
           "outer", "[m], [n] -> [m, n]",
           [](const Dims& d) {
             return Specs{{.sizes = {d.m}}, {.sizes = {d.n}}};
           },
           product_shape),
-      judged(
-          "addmm", "[n], [m, k], [k, n] -> [m, n]",
-          [](const Dims& d) {
-            return Specs{{.sizes = {d.n}}, {.sizes = {d.m, d.k}}, {.sizes = {d.k, d.n}}};
-          },
-          product_shape),
-      judged(
-          "baddbmm", "[n], [m, n, k], [m, k, n] -> [m, n, n]",
-          [](const Dims& d) {
-            return Specs{{.sizes = {d.n}}, {.sizes = {d.m, d.n, d.k}}, {.sizes = {d.m, d.k, d.n}}};
-          },
-          [](const Dims& d) {
-            return Shape{d.m, d.n, d.n};
-          }),
-      linear_like("linear"),
-      linear_like("linear_relu"),
+      with_exact_product(
+          judged(
+              "addmm", "[n], [m, k], [k, n] -> [m, n]",
+              [](const Dims& d) {
+                return Specs{{.sizes = {d.n}}, {.sizes = {d.m, d.k}}, {.sizes = {d.k, d.n}}};
+              },
+              product_shape),
+          1, 2, 0),
+      with_exact_product(judged(
+                             "baddbmm", "[n], [m, n, k], [m, k, n] -> [m, n, n]",
+                             [](const Dims& d) {
+                               return Specs{{.sizes = {d.n}},
+                                            {.sizes = {d.m, d.n, d.k}},
+                                            {.sizes = {d.m, d.k, d.n}}};
+                             },
+                             [](const Dims& d) {
+                               return Shape{d.m, d.n, d.n};
+                             }),
+                         1, 2, 0),
+      with_exact_product(linear_like("linear"), 0, 1, 2),
+      with_exact_product(linear_like("linear_relu"), 0, 1, 2),
       linear_like("linear_gelu"),
       judged(
           "mlp", "[m, k], [16, k], [16, 16], [n, 16], [16], [16], [n] -> [m, n]",

@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include <halfgrad/autograd/op_table/reference.h>
 #include <halfgrad/testing/kernel_formula.h>
+#include <halfgrad/testing/kernel_ops/exact_sums.h>
 #include <halfgrad/testing/kernel_ops/judged_op.h>
 
 namespace halfgrad::testing::detail {
@@ -45,6 +48,29 @@ KernelOp place(const char* name) {
   KernelOp op = needs_rows(chosen(name, [](const std::vector<double>& row) {
     return static_cast<double>(place_of_extreme(row, kLargest));
   }));
+  op.output_dtype = [](DType) { return kInt64; };
+  return op;
+}
+
+/// Stable and ascending; NaN is above every other value.
+KernelOp order_of_rows() {
+  KernelOp op = op_of("argsort", kSame, one_matrix, same_matrix);
+  judge_exactly(op, [](const std::vector<Values>& in) {
+    const auto below = [](double a, double b) {
+      return a < b || (std::isnan(b) && !std::isnan(a));
+    };
+    const std::int64_t k = in[0].sizes[1];
+    std::vector<double> out(in[0].data.size());
+    for (std::int64_t row = 0; row < in[0].sizes[0]; ++row) {
+      const auto x = in[0].data.begin() + row * k;
+      const auto order = out.begin() + row * k;
+      std::iota(order, order + k, 0.0);
+      std::stable_sort(order, order + k, [&](double i, double j) {
+        return below(x[static_cast<std::ptrdiff_t>(i)], x[static_cast<std::ptrdiff_t>(j)]);
+      });
+    }
+    return out;
+  });
   op.output_dtype = [](DType) { return kInt64; };
   return op;
 }
@@ -152,7 +178,7 @@ KernelOp rope() {
 
 std::vector<KernelOp> row_ops() {
   return {
-      reduction("sum"),
+      with_exact_sum(reduction("sum"), {0}),
       reduction("mean"),
       product_of_rows(),
       needs_rows(reduction("var")),  // kernels differ where there is nothing to divide
@@ -163,9 +189,10 @@ std::vector<KernelOp> row_ops() {
       extreme<false>("amin"),
       place<true>("argmax"),
       place<false>("argmin"),
+      order_of_rows(),
       truth<true>("all"),
       truth<false>("any"),
-      of_rows("cumsum"),
+      with_exact_sum(of_rows("cumsum"), {0}),
       of_rows("softmax"),
       of_rows("log_softmax"),
       takes_eps(takes_dim(in_place(judged(

@@ -1,6 +1,7 @@
 #include <halfgrad/testing/kernel_check.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -10,6 +11,7 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/allocator.h>
 #include <halfgrad/testing/kernel_report.h>
+#include <halfgrad/testing/shrink.h>
 #include <halfgrad/tests/testing/planted/elementwise.h>
 #include <halfgrad/tests/testing/planted/softmax.h>
 #include <halfgrad/tests/testing/planted/sum.h>
@@ -22,18 +24,18 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Computes |error| <= u_out |y| + gamma_K(u_acc) sum |a||b| + ulp_out(y) by hand.
 TEST(ErrorBudget, MatrixProductFollowsTheFormula) {
-  const std::vector<Values> operands{{{1, 3}, {1, -2, 3}}, {{3, 1}, {4, 5, 6}}};
+  const std::vector<Values> operands{{{1, 3}, {0.1, -2, 3}}, {{3, 1}, {4, 5, 6}}};
   const ErrorBudget budget = error_budget(kernel_op("mm"), operands, kFloat32, kFloat16);
-  ASSERT_EQ(budget.expected, std::vector<double>{12});
-  const double accumulated = 3 * 0x1p-24 / (1 - 3 * 0x1p-24) * (4 + 10 + 18);
-  const double by_hand = accumulated + 0x1p-11 * (12 + accumulated) + 0x1p-7;
+  ASSERT_DOUBLE_EQ(budget.expected.at(0), 8.4);
+  const double accumulated = 3 * 0x1p-24 / (1 - 3 * 0x1p-24) * (0.4 + 10 + 18);
+  const double by_hand = accumulated + 0x1p-11 * (8.4 + accumulated) + 0x1p-7;
   EXPECT_NEAR(budget.allowed[0], by_hand, 1e-12);
 }
 
 TEST(ErrorBudget, SumsGrowWithTheirLength) {
   const auto allowed = [](std::int64_t k) {
-    const std::vector<double> ones(static_cast<std::size_t>(k), 1);
-    return error_budget(kernel_op("sum"), {{{1, k}, ones}}, kFloat32, kFloat32).allowed[0];
+    const std::vector<double> x(static_cast<std::size_t>(k), 4 / 3.0);
+    return error_budget(kernel_op("sum"), {{{1, k}, x}}, kFloat32, kFloat32).allowed[0];
   };
   EXPECT_GT(allowed(1024), 1000 * 1024 * 0x1p-24);
   EXPECT_LT(allowed(1), 2 * 0x1p-23) << "one element needs no addition";
@@ -135,6 +137,25 @@ TEST(KernelCheck, ShrinksAFailure) {
   EXPECT_EQ(report.shrunk->dims.m, 1);
   const std::vector<double>& x = report.shrunk->operands[0].data;
   EXPECT_EQ(x, (std::vector<double>{0, 0, 0, 0, 1})) << to_text(report);
+}
+
+// Without the limit inside the loops, the copies of 66001 elements for each of them took minutes.
+TEST(KernelCheck, ShrinkingAWideCaseEndsInTime) {
+  using Clock = std::chrono::steady_clock;
+  const KernelOp op = kernel_op("layer_norm");
+  const Dims dims{1, 1, 66001};
+  KernelCase wide;
+  wide.dims = dims;
+  const std::vector<Values> operands = case_operands(op, wide);
+  const RunCase run = [](const Dims&, const std::vector<Values>& in) {
+    CaseResult result;
+    if (in[1].data.size() > 65536) result.fault = Fault::wrong_value;
+    return result;
+  };
+  const auto begin = Clock::now();
+  const auto shrunk = shrink(op, dims, operands, run, 0.1);
+  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(10));
+  ASSERT_TRUE(shrunk && shrunk->dims.k > 65536);
 }
 
 TEST(KernelCheck, AThrowingKernelIsAFinding) {

@@ -41,6 +41,7 @@ const std::map<std::string, Run>& own_composites() {
       {"amin", [](const In& in) { return amin(in[0], Shape{1}); }},
       {"argmax", [](const In& in) { return argmax(in[0], 1); }},
       {"argmin", [](const In& in) { return argmin(in[0], 1); }},
+      {"argsort", [](const In& in) { return argsort(in[0], 1); }},
       {"all", [](const In& in) { return all(in[0], 1); }},
       {"any", [](const In& in) { return any(in[0], 1); }},
       {"batch_norm",

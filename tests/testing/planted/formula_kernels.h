@@ -75,6 +75,7 @@ inline std::vector<BackwardKernel> backward_kernels() {
       {"adamw_step", 0, "Kingma's formula", adamw_step},
       {"adamw_step", 3, "decay squared", adamw_step, true},
       {"adamw_step", 4, "v of g, not g^2", adamw_step},
+      {"adamw_step", 5, "decay after the step", adamw_step, true},
   };
 }
 

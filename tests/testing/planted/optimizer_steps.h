@@ -43,6 +43,7 @@ inline void adam(const Calls& c, int mistake, float decay) {
     if (mistake != 3) p *= 1 - 0.001F * decay;
     p -= 0.001F * (m / correction1) / divisor;
     if (mistake == 3) p -= 0.001F * c.x(0, i) * decay * decay;
+    if (mistake == 5) p = (c.x(0, i) - 0.001F * (m / correction1) / divisor) * (1 - 0.001F * decay);
     c.y(0, i, p);
     c.y(1, i, m);
     c.y(2, i, mistake == 4 ? 0.999F * c.x(3, i) + 0.001F * g : v);
