@@ -17,7 +17,7 @@ std::vector<Hostile> long_kinds(const KernelOp& op, const Dims& dims) {
   const bool is_long = dims.k >= kLong && dims.k < kTooLong;
   const bool is_affordable = is_long && (dims.k < 10'000 || op.operands(dims).size() == 1);
   if (is_affordable && !op.elementwise && !op.moves) {
-    kinds = {Hostile::offset, Hostile::equal, Hostile::peak_last};
+    kinds = {Hostile::offset, Hostile::equal, Hostile::peak_last, Hostile::inf_first};
   }
   const bool has_many_rows = dims.m > 20'000 && dims.m < kTooLong;
   if (op.exact_sums && (is_long || has_many_rows)) kinds.push_back(Hostile::wide_integers);

@@ -48,7 +48,7 @@ std::vector<Named> formulas_of_named_ops() {
           return d / sqrt(mean(d * d, -1, true) + 1e-5) * x[1] + x[2];
         }},
        1.5,
-       0.1},  // layer_norm() allows (x - mean) (w / d), where w / d of w = 0 has an error
+       0},  // layer_norm() allows (x - mean) (w / d), where w / d of w = 0 has an error
       {{"rms_norm",
         {{"m", "k"}, {"k"}},
         [](const In& x) { return rms_norm(x[0], x[1].sizes(), x[1]); }},
