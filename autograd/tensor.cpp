@@ -172,8 +172,13 @@ void Tensor::set_data(const Tensor& data) const {
     detail::fail("set_data", "expected a tensor of {}, got {}", dtype(), data.dtype());
   }
   const Array& array = data.array();
-  static_cast<void>(this->array());
+  const Array& old = this->array();
+  const bool is_other_view = array.storage() == old.storage() &&
+                             (array.sizes() != old.sizes() || array.strides() != old.strides() ||
+                              array.storage_offset() != old.storage_offset());
   impl_->array = array;
+  // Backward must not read the elements that another view of the same memory had.
+  if (is_other_view) array.storage()->bump_version();
 }
 
 Tensor& Tensor::resize_(const Shape& new_sizes) const {
@@ -185,7 +190,8 @@ Tensor& Tensor::resize_(const Shape& new_sizes) const {
   const auto bytes = static_cast<std::size_t>((old.storage_offset() + halfgrad::numel(new_sizes)) *
                                               element_size());
   if (bytes <= old.storage()->bytes()) {
-    impl_->array = old.as_strided(new_sizes, contiguous_strides(new_sizes), old.storage_offset());
+    const Shape strides = contiguous_strides(new_sizes);
+    set_data(Tensor(old.as_strided(new_sizes, strides, old.storage_offset())));
     return const_cast<Tensor&>(*this);
   }
   if (is_view()) {

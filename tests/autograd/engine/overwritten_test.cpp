@@ -1,6 +1,8 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,8 +12,10 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/allocator.h>
+#include <halfgrad/tests/message_of.h>
 
-// Tensors that are changed in place, or freed, after ops whose backward does not read them.
+// Tensors that are changed in place, replaced or freed after ops whose backward does not read them,
+// and after ops whose backward does.
 namespace halfgrad {
 namespace {
 
@@ -104,6 +108,31 @@ TEST(OverwrittenTensors, AreNotNeededByLerpWithAConstantWeight) {
   itself.lerp_(itself, 0.25);
   const Tensor loss = sum(mean) + sum(h) + sum(itself);
   EXPECT_EQ(autograd::grad({loss}, {x})[0].to_vector<double>(), Doubles(2, 2.25 + 0.25 + 1 + 1));
+}
+
+TEST(SavedTensors, AreMissedIfOnlyTheirShapeChanges) {
+  const std::vector<std::function<void(const Tensor&)>> changes{
+      [](const Tensor& x) { x.t_(); },
+      [](const Tensor& x) { x.transpose_(0, 1); },
+      [](const Tensor& x) { x.unsqueeze_(0); },
+      [](const Tensor& x) { x.unsqueeze_(1).squeeze_(1).t_(); },
+      [](const Tensor& x) {
+        x.resize_({3, 2});
+      },
+      [](const Tensor& x) { x.resize_({1}); },
+      [](const Tensor& x) { x.set_data(x.slice(1, 0, 1)); }};
+  for (const auto& change : changes) {
+    const Tensor x = full({2, 3}, 3.0), w = full({2, 3}, 2.0).requires_grad_();
+    const Tensor z = sum(x * w);
+    change(x);
+    EXPECT_NE(message_of<std::runtime_error>([&] { z.backward(); }).find("in-place"),
+              std::string::npos);
+  }
+  const Tensor x = full({2, 3}, 3.0), w = full({2, 3}, 2.0).requires_grad_();
+  const Tensor z = sum(x * w);
+  x.resize_({2, 3}).squeeze_();
+  z.backward();
+  EXPECT_EQ(w.grad().to_vector<double>(), std::vector<double>(6, 3));
 }
 
 }  // namespace
