@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -133,6 +134,30 @@ TEST(SavedTensors, AreMissedIfOnlyTheirShapeChanges) {
   x.resize_({2, 3}).squeeze_();
   z.backward();
   EXPECT_EQ(w.grad().to_vector<double>(), std::vector<double>(6, 3));
+}
+
+// A later storage may have the address of the saved one.
+TEST(SavedTensors, AreMissedIfTheirDataIsReplaced) {
+  for (int replacements = 1; replacements < 6; ++replacements) {
+    const Tensor x = full({4}, 2.0), w = full({4}, 1.0).requires_grad_();
+    const Tensor z = sum(x * w);
+    for (int i = 0; i < replacements; ++i) x.set_data(full({4}, 100.0 + i));
+    const std::string message = message_of<std::runtime_error>([&] { z.backward(); });
+    EXPECT_TRUE(message.starts_with("backward: expected the elements that 'mul' saved")) << message;
+  }
+  const Tensor x = full({2}, 2.0), w = full({2}, 1.0).requires_grad_();
+  const Tensor z = sum(x * w);
+  x.resize_({200});
+  EXPECT_NE(message_of<std::runtime_error>([&] { z.backward(); }).find("data has been replaced"),
+            std::string::npos);
+}
+
+TEST(SavedTensors, KeepNoReplacedData) {
+  const Tensor x = full({4}, 2.0), w = full({4}, 1.0).requires_grad_();
+  const Tensor z = sum(x * w);
+  const std::weak_ptr<Storage> old = x.array().storage();
+  x.set_data(full({4}, 3.0));
+  EXPECT_TRUE(old.expired()) << "the graph keeps no memory that it can't use";
 }
 
 }  // namespace
