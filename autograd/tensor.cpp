@@ -200,7 +200,9 @@ Tensor& Tensor::resize_(const Shape& new_sizes) const {
                  sizes(), new_sizes);
   }
   const Array grown = Array::empty(new_sizes, dtype(), device());
-  const Shape count{old.is_contiguous() ? old.numel() : 0};
+  // All that are in memory, whatever the strides.
+  const Shape count{static_cast<std::int64_t>(old.storage()->bytes()) / element_size() -
+                    old.storage_offset()};
   const auto first = [&](const Array& of) {
     return of.as_strided(count, {1}, of.storage_offset());
   };
