@@ -5,6 +5,7 @@
 #include <numbers>
 #include <vector>
 
+#include <halfgrad/autograd/composed/widened.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/core/fail.h>
 
@@ -98,9 +99,19 @@ Tensor glu(const Tensor& self, std::int64_t dim) {
 
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, std::int64_t dim, double eps) {
   const Shape common = broadcast_shapes(x1.sizes(), x2.sizes(), "cosine_similarity");
-  const Tensor a = x1.expand(common), b = x2.expand(common);
-  const Tensor squares = sum(a * a, dim) * sum(b * b, dim);
-  return sum(a * b, dim) / sqrt(clamp_min(squares, eps * eps));
+  // Divides before the product: the product of two squared norms overflows or underflows.
+  const auto direction = [&](const Tensor& x) {
+    const Tensor length = norm(x, 2, Shape{dim}, /*keepdim=*/true).clone();
+    {
+      const NoGradGuard no_grad;  // as in libtorch, the gradient is that of the norm
+      length.clamp_min_(eps);
+    }
+    return x / length;
+  };
+  const auto compute = [&](const Tensor& a, const Tensor& b) {
+    return sum(direction(a.expand(common)) * direction(b.expand(common)), dim);
+  };
+  return detail::widened(kFloat32, compute, x1, x2);
 }
 
 Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {

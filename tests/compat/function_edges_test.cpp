@@ -1,4 +1,5 @@
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -11,6 +12,23 @@ namespace {
 namespace torch = halfgrad;
 namespace F = torch::nn::functional;
 using torch::Tensor;
+
+TEST(FunctionEdges, CosineSimilarityNeitherOverflowsNorUnderflows) {
+  const std::vector<std::pair<double, torch::DType>> inputs{
+      {1e-5, torch::kFloat}, {1e10, torch::kFloat}, {10, torch::kHalf}, {0.01, torch::kHalf}};
+  for (const auto& [value, dtype] : inputs) {
+    const Tensor x = torch::full({1, 4}, value, dtype);
+    const Tensor y = torch::cosine_similarity(x, x);
+    EXPECT_EQ(y.dtype(), dtype);
+    EXPECT_NEAR(y.item<double>(), 1, 1e-6) << value;
+  }
+  // PyTorch's value and gradient for norms below eps = 1e-8.
+  const Tensor x = torch::full({1, 3}, 1e-9).requires_grad_();
+  const Tensor y = torch::cosine_similarity(x, torch::ones({1, 3}));
+  y.sum().backward();
+  EXPECT_NEAR(y.item<double>(), 0.17320508, 1e-6);
+  EXPECT_NEAR(x.grad()[0][0].item<double>(), 47735028, 100);
+}
 
 TEST(FunctionEdges, GumbelSoftmaxHasNoNaN) {
   for (const torch::DType dtype : {torch::kFloat, torch::kHalf, torch::kBFloat16}) {
