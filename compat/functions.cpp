@@ -48,7 +48,8 @@ Tensor alpha_drop(const Tensor& input, double p, const Shape& mask_sizes) {
 Tensor selu(const Tensor& self) { return elu(self, kSeluAlpha) * kSeluScale; }
 Tensor celu(const Tensor& self, double alpha) {
   if (alpha == 0) detail::fail("celu", "expected an alpha other than 0, got {}", alpha);
-  return where(self > 0, self, expm1(clamp_max(self, 0) / alpha) * alpha);
+  const Tensor is_positive = self > 0;
+  return where(is_positive, self, expm1(masked_fill(self, is_positive, 0) / alpha) * alpha);
 }
 Tensor hardtanh(const Tensor& self, double min_val, double max_val) {
   if (!(min_val <= max_val)) {

@@ -30,6 +30,13 @@ TEST(FunctionEdges, CosineSimilarityNeitherOverflowsNorUnderflows) {
   EXPECT_NEAR(x.grad()[0][0].item<double>(), 47735028, 100);
 }
 
+TEST(FunctionEdges, CeluHasTheSlope1At0) {
+  const Tensor x = torch::tensor({0.0, 1.0, -1.0, INFINITY, -INFINITY}).requires_grad_();
+  torch::celu(x).sum().backward();
+  EXPECT_TRUE(torch::allclose(x.grad(), torch::tensor({1.0, 1.0, std::exp(-1.0), 1.0, 0.0})))
+      << x.grad();
+}
+
 TEST(FunctionEdges, GumbelSoftmaxHasNoNaN) {
   for (const torch::DType dtype : {torch::kFloat, torch::kHalf, torch::kBFloat16}) {
     torch::manual_seed(0);
