@@ -5,12 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <halfgrad/compat/torch.h>
+#include <halfgrad/tests/message_of.h>
 
 // The functions of compat/ at the ends of a dtype's range, at kinks and at ties.
 namespace {
 
 namespace torch = halfgrad;
 namespace F = torch::nn::functional;
+using torch::message_of;
 using torch::Tensor;
 
 TEST(FunctionEdges, CosineSimilarityNeitherOverflowsNorUnderflows) {
@@ -48,6 +50,28 @@ TEST(FunctionEdges, GumbelSoftmaxHasNoNaN) {
     const double deviation = std::sqrt(20000 * 0.1 * 0.9);
     EXPECT_LT((counts - 2000).abs().max().item<double>(), 5 * deviation) << counts;
   }
+}
+
+TEST(EmbeddingBag, BeginsWithItsFirstIndex) {
+  const Tensor weight = torch::ones({4, 2});
+  const auto bags = [&](const Tensor& offsets) {
+    return F::embedding_bag(torch::tensor({0, 1, 2, 3}), weight,
+                            F::EmbeddingBagFuncOptions().offsets(offsets).mode(torch::kSum));
+  };
+  EXPECT_EQ(message_of([&] {
+              bags(torch::tensor({1, 2}));
+            }),
+            "embedding_bag: expected offsets that begin with 0, got 1");
+  EXPECT_EQ(bags(torch::tensor({0, 1})).sizes(), torch::Shape({2, 2}));
+  EXPECT_EQ(bags(torch::empty({0}, torch::kLong)).sizes(), torch::Shape({0, 2}));
+}
+
+TEST(EmbeddingBag, GivesTheGradientOfATieToTheFirstIndex) {
+  const Tensor weight = torch::ones({3, 2}).requires_grad_();
+  F::embedding_bag(torch::tensor({{0, 1}}), weight, F::EmbeddingBagFuncOptions().mode(torch::kMax))
+      .sum()
+      .backward();
+  EXPECT_TRUE(weight.grad().equal(torch::tensor({{1.0F, 1.0F}, {0.0F, 0.0F}, {0.0F, 0.0F}})));
 }
 
 }  // namespace
