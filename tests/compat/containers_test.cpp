@@ -71,6 +71,15 @@ TEST(ModuleList, HoldsModulesByPosition) {
   EXPECT_EQ(other->size(), 4);
 }
 
+TEST(ModuleList, StaysAsItIsIfAModuleIsRefused) {
+  nn::ModuleList list(nn::Linear(1, 1)), around(list);
+  for (const std::size_t position : {0, 1}) {
+    EXPECT_THROW(list->insert(position, around), std::invalid_argument);
+    EXPECT_EQ(list->size(), 1);
+    EXPECT_EQ(list->named_children().keys(), Names{"0"});
+  }
+}
+
 TEST(Containers, MovesCopyTheHandle) {
   nn::ModuleList list(nn::Linear(1, 1));
   nn::ModuleDict modules;
