@@ -66,9 +66,9 @@ class Run {
     }
   }
 
-  // Stores the gradients of these tensors instead of accumulating any.
-  void capture(const std::vector<Tensor>& inputs, bool leaf_hooks) {
-    captured_.emplace(inputs, leaf_hooks);
+  // Handles the gradients of these tensors only, as the options say.
+  void capture(const std::vector<Tensor>& inputs, const GradOptions& options) {
+    captured_.emplace(inputs, options.leaf_hooks, options.accumulate);
     captured_->find_paths(ready_.nodes());
   }
 
@@ -281,7 +281,7 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   std::vector<Tensor> gradients;
   {
     Run run(outputs, grad_outputs, options.retain_graph, options.create_graph);
-    run.capture(inputs, options.leaf_hooks);
+    run.capture(inputs, options);
     run.run();
     gradients = run.take_captured();
   }

@@ -54,6 +54,7 @@ struct GradOptions {
   bool create_graph = false;
   bool allow_unused = false;  ///< return undefined tensors for inputs the outputs do not depend on
   bool leaf_hooks = true;     ///< run the hooks of inputs that are leaves
+  bool accumulate = false;    ///< add the gradients to grad() of the inputs, and return none
 };
 
 /// Returns the gradients with respect to `inputs` instead of accumulating them. Nodes that are not

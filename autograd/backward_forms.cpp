@@ -1,13 +1,12 @@
 #include <halfgrad/autograd/backward.h>
-#include <halfgrad/autograd/graph/post_accumulate.h>
-#include <halfgrad/autograd/ops.h>
+
+#include <unordered_set>
+#include <vector>
+
 #include <halfgrad/core/fail.h>
 
 // libtorch's forms of backward() and grad(), in terms of the forms with options.
 namespace halfgrad::autograd {
-
-using halfgrad::detail::BackwardEnd;
-using halfgrad::detail::run_post_accumulate_hooks;
 
 void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors,
               std::optional<bool> retain_graph, bool create_graph) {
@@ -21,17 +20,16 @@ void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& gra
   if (inputs.empty()) {
     halfgrad::detail::fail("backward", "expected inputs, got {}", "an empty list");
   }
-  BackwardEnd end;
-  const std::vector<Tensor> gradients =
-      grad(tensors, inputs, grad_tensors, retain_graph, create_graph, /*allow_unused=*/true);
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!gradients[i].defined()) continue;
-    const AutoGradMode mode(create_graph);
-    const Tensor old = inputs[i].grad();
-    inputs[i].set_grad(old.defined() ? old + gradients[i] : gradients[i]);
-    if (inputs[i].is_leaf()) run_post_accumulate_hooks(inputs[i].impl());
+  std::vector<Tensor> distinct;
+  std::unordered_set<const void*> seen;
+  for (const Tensor& input : inputs) {
+    if (seen.insert(input.impl().get()).second) distinct.push_back(input);
   }
-  end.call();
+  grad(tensors, distinct, grad_tensors,
+       GradOptions{.retain_graph = retain_graph.value_or(create_graph),
+                   .create_graph = create_graph,
+                   .allow_unused = true,
+                   .accumulate = true});
 }
 
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,

@@ -97,21 +97,23 @@ class CheckpointNode final : public halfgrad::detail::Node {
       }
       sources.push_back(std::move(source));
     }
-    const Tensors outputs =
-        run(Tensors(sources.begin(), sources.begin() + std::ptrdiff_t(inputs_)));
-
-    Tensors roots, cotangents, wanted;
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      if (!grads[i].defined() || !outputs[i].requires_grad()) continue;
-      roots.push_back(outputs[i]);
-      cotangents.push_back(grads[i]);
-    }
     // A source may have been frozen since the forward pass.
     const auto is_wanted = [&](std::size_t i) {
       return edges()[i].defined() && sources[i].requires_grad();
     };
+    Tensors wanted;
     for (std::size_t i = 0; i < sources.size(); ++i) {
       if (is_wanted(i)) wanted.push_back(sources[i]);
+    }
+    if (wanted.empty()) return;
+    const Tensors outputs =
+        run(Tensors(sources.begin(), sources.begin() + std::ptrdiff_t(inputs_)));
+
+    Tensors roots, cotangents;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (!grads[i].defined() || !outputs[i].requires_grad()) continue;
+      roots.push_back(outputs[i]);
+      cotangents.push_back(grads[i]);
     }
     // Hooks of weights run later: here a weight gets only a part of its gradient.
     const Tensors gradients = autograd::grad(roots, wanted, cotangents,

@@ -172,8 +172,13 @@ void Tensor::set_data(const Tensor& data) const {
     detail::fail("set_data", "expected a tensor of {}, got {}", dtype(), data.dtype());
   }
   const Array& array = data.array();
-  static_cast<void>(this->array());
+  const Array& old = this->array();
+  const bool is_other_view = array.storage() == old.storage() &&
+                             (array.sizes() != old.sizes() || array.strides() != old.strides() ||
+                              array.storage_offset() != old.storage_offset());
   impl_->array = array;
+  // Backward must not read the elements that another view of the same memory had.
+  if (is_other_view) array.storage()->bump_version();
 }
 
 Tensor& Tensor::resize_(const Shape& new_sizes) const {
@@ -185,7 +190,8 @@ Tensor& Tensor::resize_(const Shape& new_sizes) const {
   const auto bytes = static_cast<std::size_t>((old.storage_offset() + halfgrad::numel(new_sizes)) *
                                               element_size());
   if (bytes <= old.storage()->bytes()) {
-    impl_->array = old.as_strided(new_sizes, contiguous_strides(new_sizes), old.storage_offset());
+    const Shape strides = contiguous_strides(new_sizes);
+    set_data(Tensor(old.as_strided(new_sizes, strides, old.storage_offset())));
     return const_cast<Tensor&>(*this);
   }
   if (is_view()) {
@@ -194,7 +200,9 @@ Tensor& Tensor::resize_(const Shape& new_sizes) const {
                  sizes(), new_sizes);
   }
   const Array grown = Array::empty(new_sizes, dtype(), device());
-  const Shape count{old.is_contiguous() ? old.numel() : 0};
+  // All that are in memory, whatever the strides.
+  const Shape count{static_cast<std::int64_t>(old.storage()->bytes()) / element_size() -
+                    old.storage_offset()};
   const auto first = [&](const Array& of) {
     return of.as_strided(count, {1}, of.storage_offset());
   };

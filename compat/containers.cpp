@@ -25,16 +25,12 @@ void ModuleList::insert_shared(std::size_t index, std::shared_ptr<Module> module
     halfgrad::detail::fail<std::out_of_range>("ModuleList", "expected a position up to {}, got {}",
                                               size(), index);
   }
+  register_module(std::to_string(size()), module);  // throws before anything changes
   modules_->insert(modules_->begin() + static_cast<std::ptrdiff_t>(index), module);
   // The modules from `index` on move up by one name.
-  if (index + 1 == size()) {
-    register_module(std::to_string(index), module);
-    return;
-  }
-  for (std::size_t i = index; i + 1 < size(); ++i) {
+  for (std::size_t i = index; i < size(); ++i) {
     replace_module(std::to_string(i), (*modules_)[i]);
   }
-  register_module(std::to_string(size() - 1), modules_->back());
 }
 
 ModuleDict::ModuleDict(const std::vector<NamedModule>& modules) : ModuleDict() { update(modules); }

@@ -30,7 +30,12 @@ Bags bags_of(const Tensor& input, const EmbeddingBagFuncOptions& options) {
                            input.sizes(), offsets.defined() ? to_string(offsets.sizes()) : "none");
   }
   bags.borders = offsets.to_vector<std::int64_t>();
+  const bool is_empty = bags.borders.empty();
   if (!options.include_last_offset()) bags.borders.push_back(input.size(0));
+  if (!is_empty && bags.borders[0] != 0) {
+    halfgrad::detail::fail("embedding_bag", "expected offsets that begin with 0, got {}",
+                           bags.borders[0]);
+  }
   std::int64_t last = 0;
   for (const std::int64_t border : bags.borders) {
     if (border < last || border > input.size(0)) {
@@ -44,7 +49,9 @@ Bags bags_of(const Tensor& input, const EmbeddingBagFuncOptions& options) {
 }
 
 Tensor combined(const Tensor& rows, const EmbeddingBagMode& mode) {
-  if (std::holds_alternative<enumtype::kMax>(mode)) return amax(rows, 0);
+  if (std::holds_alternative<enumtype::kMax>(mode)) {
+    return std::get<0>(max(rows, 0));  // the gradient goes to one index of a tie
+  }
   const Tensor total = sum(rows, 0);
   return std::get<Reduction>(mode) == kSum ? total : total / static_cast<double>(rows.size(0));
 }

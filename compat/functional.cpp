@@ -73,9 +73,13 @@ Tensor softmin(const Tensor& input, const SoftminFuncOptions& options) {
 }
 
 Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxFuncOptions& options) {
-  const Tensor exponential =
-      -log(1 - rand_like(logits.detach()));  // 1 - u is in (0, 1]: the logarithm is finite
-  const Tensor soft = halfgrad::softmax((logits - log(exponential)) / options.tau(), options.dim());
+  // Draws float32 for 16 bits, where 1 draw in 2^8 or 2^11 would be 0. For 0, which float32 has
+  // too, stands half a step of u: log(0) is infinite.
+  const DType dtype = is_reduced(logits.dtype()) ? kFloat32 : logits.dtype();
+  const Tensor u = rand(logits.sizes(), {.dtype = dtype, .device = logits.device()});
+  const Tensor exponential = clamp_min(-log(1 - u), roundoff(dtype) / 2);  // 1 - u is in (0, 1]
+  const Tensor gumbel = to(-log(exponential), logits.dtype());
+  const Tensor soft = halfgrad::softmax((logits + gumbel) / options.tau(), options.dim());
   if (!options.hard()) return soft;
   const Tensor index = argmax(soft, options.dim(), /*keepdim=*/true);
   const Tensor ones = ones_like(index, {.dtype = soft.dtype()});

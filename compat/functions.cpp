@@ -5,6 +5,7 @@
 #include <numbers>
 #include <vector>
 
+#include <halfgrad/autograd/composed/widened.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/core/fail.h>
 
@@ -47,7 +48,8 @@ Tensor alpha_drop(const Tensor& input, double p, const Shape& mask_sizes) {
 Tensor selu(const Tensor& self) { return elu(self, kSeluAlpha) * kSeluScale; }
 Tensor celu(const Tensor& self, double alpha) {
   if (alpha == 0) detail::fail("celu", "expected an alpha other than 0, got {}", alpha);
-  return where(self > 0, self, expm1(clamp_max(self, 0) / alpha) * alpha);
+  const Tensor is_positive = self > 0;
+  return where(is_positive, self, expm1(masked_fill(self, is_positive, 0) / alpha) * alpha);
 }
 Tensor hardtanh(const Tensor& self, double min_val, double max_val) {
   if (!(min_val <= max_val)) {
@@ -98,9 +100,19 @@ Tensor glu(const Tensor& self, std::int64_t dim) {
 
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, std::int64_t dim, double eps) {
   const Shape common = broadcast_shapes(x1.sizes(), x2.sizes(), "cosine_similarity");
-  const Tensor a = x1.expand(common), b = x2.expand(common);
-  const Tensor squares = sum(a * a, dim) * sum(b * b, dim);
-  return sum(a * b, dim) / sqrt(clamp_min(squares, eps * eps));
+  // Divides before the product: the product of two squared norms overflows or underflows.
+  const auto direction = [&](const Tensor& x) {
+    const Tensor length = norm(x, 2, Shape{dim}, /*keepdim=*/true).clone();
+    {
+      const NoGradGuard no_grad;  // as in libtorch, the gradient is that of the norm
+      length.clamp_min_(eps);
+    }
+    return x / length;
+  };
+  const auto compute = [&](const Tensor& a, const Tensor& b) {
+    return sum(direction(a.expand(common)) * direction(b.expand(common)), dim);
+  };
+  return detail::widened(kFloat32, compute, x1, x2);
 }
 
 Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {

@@ -21,6 +21,9 @@ class ModuleDict : public Callable<ModuleDict> {
 
   template <std::same_as<std::nullptr_t> T>
   ModuleDict(T empty) : Callable(empty) {}
+  // A move copies, so the handle that was moved from keeps its modules.
+  ModuleDict(const ModuleDict&) = default;
+  ModuleDict& operator=(const ModuleDict&) = default;
   ModuleDict() : Callable("ModuleDict") {}
   /// A handle of the same modules.
   ModuleDict(const std::shared_ptr<ModuleDict>& modules)

@@ -21,6 +21,9 @@ class ModuleList : public Callable<ModuleList> {
 
   template <std::same_as<std::nullptr_t> T>
   ModuleList(T empty) : Callable(empty) {}
+  // A move copies, so the handle that was moved from keeps its modules.
+  ModuleList(const ModuleList&) = default;
+  ModuleList& operator=(const ModuleList&) = default;
   /// A handle of the same modules.
   ModuleList(const std::shared_ptr<ModuleList>& modules)
       : ModuleList(modules == nullptr ? ModuleList(nullptr) : *modules) {}

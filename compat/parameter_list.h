@@ -18,6 +18,9 @@ class ParameterList : public Callable<ParameterList> {
  public:
   template <std::same_as<std::nullptr_t> T>
   ParameterList(T empty) : Callable(empty) {}
+  // A move copies, so the handle that was moved from keeps its parameters.
+  ParameterList(const ParameterList&) = default;
+  ParameterList& operator=(const ParameterList&) = default;
   template <std::same_as<Tensor>... Tensors>
   explicit ParameterList(const Tensors&... parameters) : Callable("ParameterList") {
     (append(parameters), ...);
@@ -62,6 +65,9 @@ class ParameterDict : public Callable<ParameterDict> {
 
   template <std::same_as<std::nullptr_t> T>
   ParameterDict(T empty) : Callable(empty) {}
+  // A move copies, so the handle that was moved from keeps its parameters.
+  ParameterDict(const ParameterDict&) = default;
+  ParameterDict& operator=(const ParameterDict&) = default;
   ParameterDict() : Callable("ParameterDict") {}
   explicit ParameterDict(const Items& parameters) : ParameterDict() { update(parameters); }
 

@@ -166,10 +166,14 @@ Array Array::expand(const Shape& sizes) const {
   if (added < 0) refuse();
   Shape result = sizes;
   Shape strides = sizes;
+  std::int64_t elements = 1;
   for (int i = 0; i < sizes.size(); ++i) {
     const std::int64_t from = i < added ? 1 : sizes_[i - added];
     if (sizes[i] == -1 && i >= added) result[i] = from;
     if (result[i] < 0 || (from != 1 && from != result[i])) refuse();
+    if (__builtin_mul_overflow(elements, result[i], &elements)) {
+      detail::fail("expand", "expected fewer than 2^63 elements, got sizes {}", sizes);
+    }
     strides[i] = i < added || (from == 1 && result[i] != 1) ? 0 : strides_[i - added];
   }
   return as_strided(result, strides, offset_);
@@ -203,7 +207,13 @@ Array Array::slice(std::int64_t dim, std::int64_t start, std::int64_t end,
 
 Array Array::select(std::int64_t dim, std::int64_t index) const {
   const int d = wrap_dim(dim, ndim(), "select");
-  const std::int64_t size = ndim() == 0 ? 0 : sizes_[d];
+  if (ndim() == 0) {
+    detail::fail<std::out_of_range>("select",
+                                    "expected at least one dimension, got {} and index {}; item() "
+                                    "returns the only element",
+                                    sizes_, index);
+  }
+  const std::int64_t size = sizes_[d];
   if (index < -size || index >= size) {
     detail::fail<std::out_of_range>("select",
                                     "expected an index in [{}, {}] for dimension {} of {}, got {}",

@@ -3,13 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <halfgrad/core/cuda/kernels/random.h>
 #include <halfgrad/core/engines/tile.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/math/random_distributions.h>
+#include <halfgrad/core/numbers/convert.h>
 #include <halfgrad/core/thread_pool.h>
 
 namespace halfgrad {
@@ -164,6 +169,33 @@ void fill_floating_point(const Array& out, const Distribution& distribution, Ran
   }
 }
 
+// The largest value below `high` of the floating-point type T.
+template <class T>
+double largest_below(double high) {
+  const auto nearest = detail::convert<T>(high);
+  const auto value = static_cast<compute_t<T>>(nearest);
+  if (value < high) return value;
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::nextafter(nearest, -std::numeric_limits<T>::infinity());
+  } else {
+    // The bits are sign and magnitude: a smaller negative value has larger bits.
+    const int below = value == 0 ? 0x8001 : nearest.bits + (value < 0 ? 1 : -1);
+    return static_cast<compute_t<T>>(T::from_bits(static_cast<std::uint16_t>(below)));
+  }
+}
+
+// The largest value of `dtype` in [low, high), or `high` if there is none.
+double largest_within(double low, double high, DType dtype) {
+  return visit(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (is_floating_point(dtype_of<T>())) {
+      const double largest = largest_below<T>(high);
+      if (largest >= low) return largest;
+    }
+    return high;
+  });
+}
+
 }  // namespace
 
 void uniform(const Array& out, double low, double high, RandomKey key) {
@@ -173,7 +205,9 @@ void uniform(const Array& out, double low, double high, RandomKey key) {
   const double largest =
       narrow ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
   require(high - low <= largest, "uniform", "a finite range", low, high);
-  fill_floating_point(out, Uniform{low, high - low, 1 / roundoff(out.dtype())}, key);
+  const Uniform distribution{low, high - low, 1 / roundoff(out.dtype()),
+                             largest_within(low, high, out.dtype())};
+  fill_floating_point(out, distribution, key);
 }
 
 void normal(const Array& out, double mean, double std, RandomKey key) {

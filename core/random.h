@@ -94,8 +94,9 @@ void manual_seed(std::uint64_t seed);
 namespace random {
 
 /// Fills with low + u (high - low); u is uniform on [0, 1) in steps of one roundoff of the dtype,
-/// so u < 1 in 16 bits too. `out` is floating point. Throws std::invalid_argument for low > high,
-/// and for a range high - low that is not finite.
+/// so u < 1 in 16 bits too. A result that would be rounded to `high` or above becomes the largest
+/// value of the dtype below it. `out` is floating point. Throws std::invalid_argument for
+/// low > high, and for a range high - low that is not finite.
 void uniform(const Array& out, double low, double high, RandomKey key);
 
 /// Fills with normal values. `out` is floating point. Throws std::invalid_argument unless std >= 0.

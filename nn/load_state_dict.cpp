@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <memory>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,8 @@ void append_names(std::string& text, const char* what, const std::vector<std::st
 
 IncompatibleKeys Module::load_state_dict(const StateDict& state, LoadStateDictOptions options) {
   const StateDict own = state_dict();
+  std::unordered_set<std::shared_ptr<Storage>> own_storages;
+  for (const auto& [name, target] : own) own_storages.insert(target.array().storage());
   IncompatibleKeys keys;
   std::string mismatches;
   std::vector<std::pair<Array, Array>>
@@ -38,8 +42,12 @@ IncompatibleKeys Module::load_state_dict(const StateDict& state, LoadStateDictOp
       mismatches += "\n  size mismatch for \"" + name + "\": expected " +
                     to_string(target.sizes()) + ", got " + to_string(source->sizes());
     } else {
-      const Array converted = source->array().to(target.device()).to(target.dtype());
-      copies.emplace_back(target.array(), converted);
+      Array converted = source->array().to(target.device()).to(target.dtype());
+      // A view of another own tensor is cloned: loading that one overwrites it.
+      const bool is_itself =
+          converted.data() == target.array().data() && converted.strides() == target.strides();
+      if (!is_itself && own_storages.contains(converted.storage())) converted = converted.clone();
+      copies.emplace_back(target.array(), std::move(converted));
     }
   }
   for (const auto& [name, tensor] : state) {

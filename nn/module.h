@@ -264,6 +264,7 @@ class Callable : public Module {
 
   template <class... Args>
   auto operator()(Args&&... args) const {
+    if (!has_state()) detail::refuse_empty_module();
     const halfgrad::detail::ModuleCall call(identity());
     try {
       return static_cast<const Derived&>(*this).forward(std::forward<Args>(args)...);

@@ -102,7 +102,7 @@ class Sequential : public Callable<Sequential> {
     auto object = std::make_shared<Module>("Function");
     if constexpr (std::is_base_of_v<Module, Layer>) object = detail::shared_module(layer);
     register_module(name, object);
-    layers_->push_back({*object, layer, object, name, append_clone_of(layer)});
+    layers().push_back({*object, layer, object, name, append_clone_of(layer)});
   }
   /// Layers that have a forward() instead: objects of classes derived from Module, by value, by
   /// std::shared_ptr or in an nn::ModuleHolder.
@@ -114,15 +114,15 @@ class Sequential : public Callable<Sequential> {
   void push_back(const std::string& name, Layer layer) {
     const auto object = detail::shared_layer(layer);
     register_module(name, object);
-    layers_->push_back(
+    layers().push_back(
         {*object, detail::function_of(layer, object), object, name, append_clone_of(layer)});
   }
   /// Appends a layer of another Sequential.
   void push_back(const SequentialLayer& layer) {
     const std::string name = std::to_string(size());
     register_module(name, layer.object);
-    layers_->push_back(layer);
-    layers_->back().name = name;
+    layers().push_back(layer);
+    layers().back().name = name;
   }
   /// Appends the layers of another Sequential, or of a range of layers.
   template <class Range>
@@ -137,7 +137,7 @@ class Sequential : public Callable<Sequential> {
         ++i;
         continue;
       }
-      const Entry& layer = (*layers_)[i];
+      const Entry& layer = layers()[i];
       try {
         x = layer.function(x);
       } catch (const std::logic_error&) {
@@ -155,15 +155,15 @@ class Sequential : public Callable<Sequential> {
 
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
     const auto copy = std::make_shared<Sequential>();
-    for (const Entry& layer : *layers_) layer.append_clone(*copy, layer.name, device);
+    for (const Entry& layer : layers()) layer.append_clone(*copy, layer.name, device);
     copy->train(is_training());
     return copy;
   }
 
-  std::size_t size() const { return layers_->size(); }
+  std::size_t size() const { return layers().size(); }
   bool is_empty() const { return !has_state() || layers_->empty(); }
-  auto begin() const { return layers_->begin(); }
-  auto end() const { return layers_->end(); }
+  auto begin() const { return layers().begin(); }
+  auto end() const { return layers().end(); }
   /// Returns layer i as a module, a plain function as an empty one. Throws std::out_of_range.
   std::shared_ptr<Module> operator[](std::size_t i) const { return entry(i).object; }
   using Callable::ptr;
@@ -202,8 +202,14 @@ class Sequential : public Callable<Sequential> {
   /// can tell; else an undefined tensor.
   Tensor pair_from(std::size_t i, const Tensor& x) const;
 
+  // A handle that was moved from has none.
+  std::vector<Entry>& layers() const {
+    if (layers_ == nullptr) detail::refuse_empty_module();
+    return *layers_;
+  }
+
   Entry& entry(std::size_t i) const {
-    if (i < size()) return (*layers_)[i];
+    if (i < size()) return layers()[i];
     halfgrad::detail::fail<std::out_of_range>("Sequential", "expected a layer in [0, {}), got {}",
                                               size(), i);
   }

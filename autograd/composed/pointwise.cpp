@@ -162,10 +162,12 @@ Tensor heaviside(const Tensor& self, const Tensor& values) {
 }
 
 Tensor fmax(const Tensor& self, const Tensor& other) {
-  return where((self >= other) | isnan(other), self, other);
+  const Tensor with_nan = where(isnan(other), self, other);
+  return where(isnan(self) | isnan(other), with_nan, maximum(self, other));
 }
 Tensor fmin(const Tensor& self, const Tensor& other) {
-  return where((self <= other) | isnan(other), self, other);
+  const Tensor with_nan = where(isnan(other), self, other);
+  return where(isnan(self) | isnan(other), with_nan, minimum(self, other));
 }
 
 Tensor signbit(const Tensor& self) {

@@ -38,6 +38,15 @@ bool may_stay_narrow(const Tensor& gradient) {
          gradient.impl()->narrow->elements.storage().use_count() == 1;
 }
 
+void expect_fit(const Tensor& grad, const Array& leaf) {
+  if (grad.sizes() == leaf.sizes() && grad.dtype() == leaf.dtype()) return;
+  fail<std::runtime_error>("backward",
+                           "expected a grad() of the leaf's shape {} and dtype {}, got {} and {}: "
+                           "set_data() has changed the leaf since the last pass; call zero_grad() "
+                           "before this one",
+                           leaf.sizes(), leaf.dtype(), grad.sizes(), grad.dtype());
+}
+
 std::mutex& leaf_mutex() {
   static std::mutex mutex;
   return mutex;
@@ -107,6 +116,7 @@ void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient, ScaleId scale) {
     widen(*gradient.impl());
   }
   if (total.defined()) {
+    expect_fit(total, leaf.array);
     scale = scale_of_sum(scale_id(total), scale);
     if (GradMode::is_enabled() || total.array().repeats_elements()) {
       total = add(total, gradient);

@@ -10,12 +10,13 @@
 
 namespace halfgrad::detail {
 
-/// The gradients that autograd::grad() returns: those of its inputs, which are leaves or outputs of
-/// nodes.
+/// The gradients that autograd::grad() returns, or adds to grad() of its inputs. An input is a leaf
+/// or the output of a node.
 class CapturedGradients {
  public:
   /// `inputs` must outlive this object. `leaf_hooks`: run the hooks of inputs that are leaves.
-  CapturedGradients(const std::vector<Tensor>& inputs, bool leaf_hooks);
+  /// `accumulates`: add each gradient to grad() of its input instead of keeping it.
+  CapturedGradients(const std::vector<Tensor>& inputs, bool leaf_hooks, bool accumulates);
 
   /// Finds the nodes on the paths from `roots` to the inputs.
   void find_paths(std::vector<Node*> roots);
@@ -33,7 +34,7 @@ class CapturedGradients {
 
  private:
   const std::vector<Tensor>& inputs_;
-  bool leaf_hooks_;
+  bool leaf_hooks_, accumulates_;
   std::unordered_set<const Node*> nodes_;  // made an input
   std::unordered_set<const TensorImpl*> leaves_;
   std::unordered_set<const Node*> on_path_;

@@ -97,7 +97,7 @@ void SavedTensor::save_input(const Tensor& tensor) {
         "clone() it outside first");
   }
   impl_ = tensor.impl();
-  storage_ = tensor.array().storage().get();
+  storage_ = tensor.array().storage();
   version_ = tensor._version();
   state_ = State::input;
 }
@@ -120,6 +120,14 @@ namespace {
       saver.name());
 }
 
+[[noreturn]] void refuse_replaced(const Node& saver, const Array& array) {
+  fail<std::runtime_error>("backward",
+                           "expected the elements that '{}' saved, got a tensor of shape {} whose "
+                           "data has been replaced since, as set_data(), resize_() and "
+                           "Module::to() do",
+                           saver.name(), array.sizes());
+}
+
 [[noreturn]] void refuse_changed(const Node& saver, const Array& array, std::uint32_t version) {
   fail<std::runtime_error>("backward",
                            "expected the tensor of shape {} as '{}' saved it at version {}, got "
@@ -133,9 +141,11 @@ const Array& SavedTensor::array(const Node& saver) const {
   if (state_ == State::freed) refuse_freed(saver);
   if (impl_->deferred != nullptr) impl_->deferred->settle();
   const Array& saved = impl_->array;
-  if (saved.storage().get() != storage_ || storage_->version() != version_) {
-    refuse_changed(saver, saved, version_);
+  const std::shared_ptr<Storage>& storage = saved.storage();
+  if (storage.owner_before(storage_) || storage_.owner_before(storage)) {
+    refuse_replaced(saver, saved);
   }
+  if (storage->version() != version_) refuse_changed(saver, saved, version_);
   return saved;
 }
 
@@ -152,6 +162,7 @@ Tensor SavedTensor::unpack(Node& saver) const {
 void SavedTensor::reset() {
   if (state_ == State::never) return;
   impl_.reset();
+  storage_.reset();
   state_ = State::freed;
 }
 

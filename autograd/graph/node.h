@@ -97,7 +97,7 @@ class SavedTensor {
   enum class State : std::uint8_t { never, input, output, freed };
 
   std::shared_ptr<TensorImpl> impl_;  // for an output: a copy without grad_fn
-  const Storage* storage_ = nullptr;
+  std::weak_ptr<Storage> storage_;    // keeps no memory; unlike an address, never the next storage
   std::uint32_t version_ = 0;
   std::uint32_t output_ = 0;
   State state_ = State::never;

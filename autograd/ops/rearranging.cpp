@@ -90,10 +90,13 @@ Tensor repeat(const Tensor& self, const Shape& repeats) {
   Tensor result = reshape(self, sizes);
   for (int i = 0; i < repeats.size(); ++i) {
     if (repeats[i] == 1) continue;
-    Shape copies = sizes;
-    copies.insert(i, repeats[i]);
+    // As [outer, 1, block], because `sizes` may have the largest number of dimensions already.
+    std::int64_t outer = 1;
+    for (int k = 0; k < i; ++k) outer *= sizes[k];
+    const std::int64_t block = outer == 0 ? 0 : numel(sizes) / outer;
     sizes[i] *= repeats[i];
-    result = reshape(expand(unsqueeze(result, i), copies), sizes);
+    const Tensor blocks = reshape(result, {outer, 1, block});
+    result = reshape(expand(blocks, {outer, repeats[i], block}), sizes);
   }
   return result.array().storage() == self.array().storage() ? clone(result) : result;
 }

@@ -24,6 +24,8 @@
 namespace halfgrad::data {
 
 /// The current batch of a loader. An input iterator: all iterators of an epoch share its position.
+/// After a ++ that threw there is no batch, but the epoch goes on: the next ++ fetches the batch
+/// that follows.
 template <class Loader>
 class LoaderIterator {
  public:
@@ -40,7 +42,7 @@ class LoaderIterator {
   BatchType& operator*() const { return current(); }
   BatchType* operator->() const { return &current(); }
   LoaderIterator& operator++() {
-    current();
+    expect_epoch();
     loader_->advance();
     return *this;
   }
@@ -50,10 +52,17 @@ class LoaderIterator {
   }
 
  private:
-  bool at_end() const { return loader_ == nullptr || !loader_->batch_; }
-  BatchType& current() const {
+  bool at_end() const { return loader_ == nullptr || !(loader_->batch_ || loader_->is_failed_); }
+  void expect_epoch() const {
     if (at_end())
       halfgrad::detail::fail("DataLoader", "expected an iterator before the end, got {}", "end()");
+  }
+  BatchType& current() const {
+    expect_epoch();
+    if (loader_->is_failed_) {
+      halfgrad::detail::fail("DataLoader", "expected a batch, got {}",
+                             "none: the last ++ threw; another ++ fetches the next batch");
+    }
     return *loader_->batch_;
   }
 
@@ -121,13 +130,15 @@ class StatelessDataLoader {
   StatelessDataLoader& operator=(const StatelessDataLoader&) = delete;
   ~StatelessDataLoader() { join(); }
 
-  /// Starts an epoch. Throws std::invalid_argument while another one has not ended.
+  /// Starts an epoch. Throws std::invalid_argument while another one has not ended. An epoch in
+  /// which fetching a batch threw counts as ended.
   Iterator begin() {
     if (batch_) {
       halfgrad::detail::fail("DataLoader::begin",
                              "expected the last epoch to be at its end, got {}",
                              "an iterator with batches left; call join() to give it up");
     }
+    join();  // drops the jobs of an epoch that an error ended
     sampler_.reset(std::nullopt);
     if constexpr (D::is_stateful) dataset_.reset();
     next_worker_ = 0;
@@ -141,6 +152,7 @@ class StatelessDataLoader {
     for (auto& job : jobs_) job.wait();
     jobs_.clear();
     batch_.reset();
+    is_failed_ = false;
   }
   const FullDataLoaderOptions& options() const noexcept { return options_; }
 
@@ -188,6 +200,12 @@ class StatelessDataLoader {
 
   void advance() {
     batch_.reset();
+    is_failed_ = true;  // unless fetch() returns
+    fetch();
+    is_failed_ = false;
+  }
+
+  void fetch() {
     if (options_.workers == 0) {
       if (auto request = next_request()) batch_ = dataset_.get_batch(std::move(*request));
       return;
@@ -219,6 +237,7 @@ class StatelessDataLoader {
   detail::Turns turns_;                                      // at a stateful dataset
   std::vector<std::future<std::optional<BatchType>>> jobs_;  // in the order of the batches
   std::optional<BatchType> batch_;
+  bool is_failed_ = false;  // the last batch could not be fetched
 };
 
 namespace detail {

@@ -18,6 +18,7 @@ inline constexpr int kPerBlock = static_cast<int>(sizeof(PhiloxBlock) / sizeof(T
 
 struct Uniform {
   double low, range, steps;  // `steps` equally likely values in [0, 1)
+  double largest;            // value of the dtype below low + range, to which a sum may be rounded
 
   template <class T>
   HG_HD void operator()(const PhiloxBlock& block, T (&out)[kPerBlock<T>]) const {
@@ -25,6 +26,7 @@ struct Uniform {
     const T count = static_cast<T>(steps);
     for (T& x : out) {
       x = std::fma(static_cast<T>(range), std::floor(x * count) / count, static_cast<T>(low));
+      x = x < static_cast<T>(largest) ? x : static_cast<T>(largest);
     }
   }
 };

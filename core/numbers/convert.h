@@ -39,11 +39,12 @@ HG_HD constexpr float round_to_odd(std::int64_t x) {
   return round_to_odd(static_cast<double>(inexact ? (x & -kUnit) | kUnit : x));
 }
 
-// Converts toward zero. NaN and values out of range become the smallest integer, as on x86.
-template <class T>
-HG_HD constexpr std::int64_t to_integer(T x) {
-  constexpr T kLimit = 0x1p63;
-  return x >= -kLimit && x < kLimit ? static_cast<std::int64_t>(x) : INT64_MIN;
+// Converts toward zero. NaN and values out of range become the smallest To, as on x86.
+template <class To = std::int64_t, class T>
+HG_HD constexpr To to_integer(T x) {
+  static_assert(sizeof(To) == 8 || sizeof(To) == 4);
+  constexpr T kLimit = sizeof(To) == 8 ? 0x1p63 : 0x1p31;
+  return static_cast<To>(x >= -kLimit && x < kLimit ? x : -kLimit);
 }
 
 /// Converts x to another stored or compute type, rounded once, to nearest.
@@ -57,8 +58,10 @@ HG_HD constexpr To convert(From x) {
     if constexpr (std::is_same_v<From, float>) return To(x);
     if constexpr (std::is_same_v<From, std::int64_t>) return To(round_to_odd(x));
     return To(round_to_odd(static_cast<double>(static_cast<compute_t<From>>(x))));
-  } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
-    return static_cast<To>(to_integer(x));
+  } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<compute_t<From>>) {
+    // A shorter integer gets the low bits of the int32: 300 becomes 44 in uint8, inf becomes 0.
+    using Wide = std::conditional_t<sizeof(To) == 8, std::int64_t, std::int32_t>;
+    return static_cast<To>(to_integer<Wide>(static_cast<compute_t<From>>(x)));
   } else {
     return static_cast<To>(static_cast<compute_t<From>>(x));
   }

@@ -71,6 +71,33 @@ TEST(ModuleList, HoldsModulesByPosition) {
   EXPECT_EQ(other->size(), 4);
 }
 
+TEST(ModuleList, StaysAsItIsIfAModuleIsRefused) {
+  nn::ModuleList list(nn::Linear(1, 1)), around(list);
+  for (const std::size_t position : {0, 1}) {
+    EXPECT_THROW(list->insert(position, around), std::invalid_argument);
+    EXPECT_EQ(list->size(), 1);
+    EXPECT_EQ(list->named_children().keys(), Names{"0"});
+  }
+}
+
+TEST(Containers, MovesCopyTheHandle) {
+  nn::ModuleList list(nn::Linear(1, 1));
+  nn::ModuleDict modules;
+  modules->update({{"a", nn::Linear(1, 1).ptr()}});
+  nn::ParameterList tensors(torch::ones(1));
+  nn::ParameterDict named;
+  named->insert("a", torch::ones(1));
+  const auto size_after_move = [](auto& handle) {
+    const auto moved = std::move(handle);
+    EXPECT_TRUE(moved.is_same(handle));
+    return moved.size() + handle.size();
+  };
+  EXPECT_EQ(size_after_move(list), 2);
+  EXPECT_EQ(size_after_move(modules), 2);
+  EXPECT_EQ(size_after_move(tensors), 2);
+  EXPECT_EQ(size_after_move(named), 2);
+}
+
 TEST(ModuleDict, HoldsModulesByName) {
   nn::ModuleDict dict;
   dict->update({{"a", nn::Linear(2, 3).ptr()}, {"b", std::make_shared<Tally>(1)}});

@@ -105,6 +105,38 @@ TEST(DataLoader, PassesOnExceptions) {
   }
 }
 
+TEST(DataLoader, GoesOnAfterAnException) {
+  for (const std::size_t workers : {0, 1, 3}) {
+    Numbers broken(12);
+    broken.fails_at = 5;
+    auto loader = data::make_data_loader(broken.map(sums()), data::samplers::SequentialSampler(12),
+                                         data::DataLoaderOptions().batch_size(3).workers(workers));
+    auto iterator = loader->begin();
+    EXPECT_EQ(*iterator, 3);
+    EXPECT_ANY_THROW(++iterator) << "samples 3, 4 and 5";
+    EXPECT_TRUE(iterator != loader->end());
+    EXPECT_EQ(message_of([&] { *iterator; }),
+              "DataLoader: expected a batch, got none: the last ++ threw; another ++ fetches the "
+              "next batch");
+    ++iterator;
+    EXPECT_EQ(*iterator, 21);
+    ++iterator;
+    EXPECT_EQ(*iterator, 30);
+    ++iterator;
+    EXPECT_TRUE(iterator == loader->end());
+
+    iterator = loader->begin();
+    EXPECT_ANY_THROW(++iterator);
+    iterator = loader->begin();  // no batch of the former epoch is left
+    EXPECT_EQ(*iterator, 3);
+  }
+  Numbers broken(4);
+  broken.fails_at = 0;
+  auto loader = data::make_data_loader(broken.map(sums()), data::samplers::SequentialSampler(4),
+                                       data::DataLoaderOptions().batch_size(2).workers(2));
+  for (int epoch = 0; epoch < 2; ++epoch) EXPECT_ANY_THROW(loader->begin());
+}
+
 /// Counts down from 10, a batch at a time.
 struct Countdown : data::datasets::StatefulDataset<Countdown, int> {
   std::optional<int> get_batch(std::size_t batch_size) override {

@@ -68,6 +68,10 @@ TEST(Layers, AreHolders) {
   const std::string refusal = "Module: expected a module, got an empty one; assign it before use";
   EXPECT_EQ(message_of([&] { static_cast<void>(linear->weight); }), refusal);
   EXPECT_EQ(message_of([&] { linear.parameters(); }), refusal);
+  EXPECT_EQ(message_of([&] { linear(torch::ones(3)); }), refusal);
+  EXPECT_EQ(message_of([&] { nn::ReLU{nullptr}(torch::ones(3)); }), refusal);
+  EXPECT_EQ(message_of([&] { nn::Sequential{nullptr}(torch::ones(3)); }), refusal);
+  EXPECT_EQ(message_of([&] { nn::BatchNorm1d{nullptr}(torch::ones({1, 1})); }), refusal);
   linear = nn::Linear(3, 2);
   EXPECT_TRUE(linear);
   EXPECT_TRUE(linear->weight.is_same(linear.weight));

@@ -1,11 +1,14 @@
 #include <halfgrad/core/array.h>
 #include <halfgrad/tests/core/arrays.h>
+#include <halfgrad/tests/message_of.h>
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <vector>
 
 namespace halfgrad {
@@ -55,6 +58,15 @@ TEST(Array, BadShapesAreRefused) {
   EXPECT_THROW(x.permute({0, 0}), std::invalid_argument);
   EXPECT_THROW(x.select(0, 2), std::out_of_range);
   EXPECT_THROW(x.select(2, 0), std::out_of_range);
+  EXPECT_EQ(message_of<std::out_of_range>([&] { x.select(0, 0).select(0, 0).select(0, 0); }),
+            "select: expected at least one dimension, got [] and index 0; item() returns the only "
+            "element");
+  const std::int64_t large = std::int64_t{1} << 40;
+  EXPECT_EQ(
+      message_of([&] {
+        Array::full({1, 1}, 1, kFloat).expand({large, large});
+      }),
+      "expand: expected fewer than 2^63 elements, got sizes " + to_string(Shape{large, large}));
   EXPECT_THROW(Array::empty({-1}, kFloat), std::invalid_argument);
   EXPECT_THROW(Array::empty({1LL << 40, 1LL << 40}, kFloat), std::invalid_argument);
   EXPECT_THROW(x.item(), std::invalid_argument);

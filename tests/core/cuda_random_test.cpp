@@ -37,6 +37,7 @@ void expect_same_fill(DType dtype, const std::function<void(const Array&)>& fill
 TEST_F(RandomOnCuda, HasTheBitsOfTheCpu) {
   for (const DType dtype : kFloats) {
     expect_same_fill(dtype, [](const Array& out) { random::uniform(out, -2.5, 3, kDeviceKey); });
+    expect_same_fill(dtype, [](const Array& out) { random::uniform(out, 1, 2, kDeviceKey); });
     expect_same_fill(dtype, [](const Array& out) { random::normal(out, 0.7, 1.3, kDeviceKey); });
   }
   for (const DType dtype : kAllDTypes) {

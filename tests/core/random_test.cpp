@@ -86,6 +86,45 @@ TEST(Uniform, StaysBelowOneInSixteenBits) {
   }
 }
 
+// Expects low + u (high - low), rounded, except where that is the upper end.
+TEST(Uniform, StaysBelowItsUpperEndAndKeepsAllOtherBits) {
+  struct Range {
+    double low, high;
+  };
+  for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
+    for (const auto& [low, high] :
+         std::vector<Range>{{1, 2}, {-2, -1}, {-1, 0}, {0, 0.3}, {5, 5}, {1, 6e4}}) {
+      const Array unit = Array::empty({kMany}, dtype), out = Array::empty({kMany}, dtype);
+      random::uniform(unit, 0, 1, kKey);
+      random::uniform(out, low, high, kKey);
+      const Array sums = unit.to(dtype == kDouble ? kDouble : kFloat).clone();
+      for (std::int64_t i = 0; i < kMany; ++i) {
+        if (dtype == kDouble) {
+          double& x = sums.data_as<double>()[i];
+          x = std::fma(high - low, x, low);
+        } else {
+          float& x = sums.data_as<float>()[i];
+          x = std::fma(static_cast<float>(high - low), x, static_cast<float>(low));
+        }
+      }
+      const std::vector<double> x = values(out), rounded = values(sums.to(dtype));
+      int limited = 0;
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        if (low < high && rounded[i] >= high) {
+          EXPECT_LT(x[i], high) << dtype;
+          EXPECT_GT(x[i], high - 4 * roundoff(dtype) * std::max(1.0, high)) << dtype;
+          ++limited;
+        } else {
+          ASSERT_EQ(x[i], rounded[i]) << dtype << ' ' << low << ' ' << high;
+        }
+      }
+      if (is_reduced(dtype) && low == 1 && high == 2) {
+        EXPECT_GT(limited, 20) << dtype;
+      }
+    }
+  }
+}
+
 TEST(Normal, HasTheMomentsOfTheNormalDistribution) {
   for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
     const Array out = Array::empty({kMany}, dtype);

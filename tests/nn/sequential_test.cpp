@@ -1,6 +1,7 @@
 #include <halfgrad/nn/sequential.h>
 
 #include <sstream>
+#include <utility>
 
 #include <gtest/gtest.h>
 #include <halfgrad/autograd/creation.h>
@@ -72,6 +73,22 @@ TEST(Sequential, CopiesShareTheirLayers) {
   model.at<Linear>(0).weight.array().fill_(3);
   EXPECT_EQ(model(full({1}, 2.0)).item(), 7);
   EXPECT_EQ(model.named_children().keys(), (Names{"first", "1"}));
+}
+
+TEST(Sequential, IsEmptyAfterAMove) {
+  auto model = Sequential(Tanh());
+  const Sequential moved = std::move(model);
+  EXPECT_EQ(moved.size(), 1);
+  const std::string refusal = "Module: expected a module, got an empty one; assign it before use";
+  // NOLINTBEGIN(bugprone-use-after-move)
+  EXPECT_TRUE(model.is_empty());
+  EXPECT_EQ(message_of([&] { model.size(); }), refusal);
+  EXPECT_EQ(message_of([&] { model.begin(); }), refusal);
+  EXPECT_EQ(message_of([&] { model(ones({1})); }), refusal);
+  EXPECT_EQ(message_of([&] { model.forward(ones({1})); }), refusal);
+  model = moved;
+  EXPECT_EQ(model.size(), 1);
+  // NOLINTEND(bugprone-use-after-move)
 }
 
 TEST(Sequential, RefusesToContainItself) {

@@ -113,5 +113,21 @@ TEST(Module, RefusesToReplaceWhatItDoesNotHave) {
   EXPECT_THROW(child.replace_module("own", net), std::invalid_argument);
 }
 
+TEST(StateDict, LoadsViewsOfTheModulesOwnTensors) {
+  struct Pair : Callable<Pair> {
+    Tensor a = register_parameter("a", tensor({{1.0F, 2.0F}, {3.0F, 4.0F}}));
+    Tensor b = register_parameter("b", tensor({{5.0F, 6.0F}, {7.0F, 8.0F}}));
+  };
+  Pair pair;
+  const StateDict swapped{{"a", pair.b.detach()}, {"b", pair.a.detach()}};
+  pair.load_state_dict(swapped);
+  EXPECT_EQ(pair.a.to_vector<double>(), (std::vector<double>{5, 6, 7, 8}));
+  EXPECT_EQ(pair.b.to_vector<double>(), (std::vector<double>{1, 2, 3, 4}));
+  const StateDict transposed{{"a", pair.a.detach().t()}, {"b", pair.b.detach()}};
+  pair.load_state_dict(transposed);
+  EXPECT_EQ(pair.a.to_vector<double>(), (std::vector<double>{5, 7, 6, 8}));
+  EXPECT_EQ(pair.b.to_vector<double>(), (std::vector<double>{1, 2, 3, 4}));
+}
+
 }  // namespace
 }  // namespace halfgrad::nn

@@ -219,8 +219,13 @@ TEST_P(PointwiseComposed, FmaxAndFminIgnoreNan) {
   expect_values(fmax(a, b), {2, 5, 3, kNan, 2});
   expect_values(fmin(a, b), {1, 5, 3, kNan, 2});
   fmax(a, b).backward(ones_like(a));
-  EXPECT_EQ(elements(a.grad()), (Doubles{0, 0, 1, 1, 1}));
-  EXPECT_EQ(elements(b.grad()), (Doubles{1, 1, 0, 0, 0}));
+  EXPECT_EQ(elements(a.grad()), (Doubles{0, 0, 1, 1, 0.5}));
+  EXPECT_EQ(elements(b.grad()), (Doubles{1, 1, 0, 0, 0.5}));
+  a.set_grad({});
+  b.set_grad({});
+  fmin(a, b).backward(ones_like(a));
+  EXPECT_EQ(elements(a.grad()), (Doubles{1, 0, 1, 1, 0.5}));
+  EXPECT_EQ(elements(b.grad()), (Doubles{0, 1, 0, 0, 0.5}));
   const Doubles integers{1, 9007199254740993.0};
   EXPECT_EQ(elements(fmax(elements({4, 1}, kLong), elements(integers, kLong))),
             (Doubles{4, integers[1]}));

@@ -177,6 +177,21 @@ TEST_P(Checkpoint, NoticesChanges) {
   EXPECT_THROW(sum(checkpoint(growing, x)).backward(), std::runtime_error);
 }
 
+TEST_P(Checkpoint, DoesNothingIfEverySourceWasFrozen) {
+  const auto runs = std::make_shared<int>(0);
+  const Tensor w = full({}, 3.0, leaf());
+  const Tensor y = checkpoint(
+      [w, runs](const Tensor& z) {
+        ++*runs;
+        return z * w;
+      },
+      full({}, 5.0, in(kFloat)));
+  w.requires_grad_(false);
+  y.backward();
+  EXPECT_FALSE(w.grad().defined());
+  EXPECT_EQ(*runs, 1);
+}
+
 TEST_P(Checkpoint, ExceptionsOfTheSecondRunReachTheCaller) {
   const auto runs = std::make_shared<int>(0);
   const Tensor x = full({}, 2.0, leaf());

@@ -3,8 +3,10 @@
 #include <halfgrad/autograd/backward.h>
 
 #include <cmath>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/function.h>
@@ -46,6 +48,28 @@ TEST_P(Backward, TwoLeavesDoNotShareOneGradient) {
   sum(a + b).backward();
   a.grad().fill_(7);
   EXPECT_EQ(b.grad().to_vector<double>(), std::vector<double>(2, 1));
+}
+
+TEST_P(Backward, RefusesToAddToAGradientOfAnotherShape) {
+  struct Change {
+    Shape before, after;
+  };
+  for (const auto& [before, after] :
+       std::vector<Change>{{{24}, {2}}, {{2}, {24}}, {{3}, {1}}, {{2, 3}, {3, 2}}}) {
+    const Tensor x = leaf(before, 1);
+    sum(x * 2).backward();
+    x.set_data(full(after, 1));
+    const std::string message = message_of<std::runtime_error>([&] { sum(x * 2).backward(); });
+    EXPECT_EQ(message,
+              "backward: expected a grad() of the leaf's shape " + to_string(after) +
+                  " and dtype float32, got " + to_string(before) +
+                  " and float32: set_data() has changed the leaf since the last pass; call "
+                  "zero_grad() before this one");
+    EXPECT_EQ(x.grad().to_vector<double>(), std::vector<double>(numel(before), 2));
+    x.set_grad({});
+    sum(x * 2).backward();
+    EXPECT_EQ(x.grad().to_vector<double>(), std::vector<double>(numel(after), 2));
+  }
 }
 
 TEST_P(Backward, SkipsLeavesFrozenAfterTheForwardPass) {

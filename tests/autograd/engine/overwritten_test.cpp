@@ -1,6 +1,9 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,8 +13,10 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/allocator.h>
+#include <halfgrad/tests/message_of.h>
 
-// Tensors that are changed in place, or freed, after ops whose backward does not read them.
+// Tensors that are changed in place, replaced or freed after ops whose backward does not read them,
+// and after ops whose backward does.
 namespace halfgrad {
 namespace {
 
@@ -104,6 +109,55 @@ TEST(OverwrittenTensors, AreNotNeededByLerpWithAConstantWeight) {
   itself.lerp_(itself, 0.25);
   const Tensor loss = sum(mean) + sum(h) + sum(itself);
   EXPECT_EQ(autograd::grad({loss}, {x})[0].to_vector<double>(), Doubles(2, 2.25 + 0.25 + 1 + 1));
+}
+
+TEST(SavedTensors, AreMissedIfOnlyTheirShapeChanges) {
+  const std::vector<std::function<void(const Tensor&)>> changes{
+      [](const Tensor& x) { x.t_(); },
+      [](const Tensor& x) { x.transpose_(0, 1); },
+      [](const Tensor& x) { x.unsqueeze_(0); },
+      [](const Tensor& x) { x.unsqueeze_(1).squeeze_(1).t_(); },
+      [](const Tensor& x) {
+        x.resize_({3, 2});
+      },
+      [](const Tensor& x) { x.resize_({1}); },
+      [](const Tensor& x) { x.set_data(x.slice(1, 0, 1)); }};
+  for (const auto& change : changes) {
+    const Tensor x = full({2, 3}, 3.0), w = full({2, 3}, 2.0).requires_grad_();
+    const Tensor z = sum(x * w);
+    change(x);
+    EXPECT_NE(message_of<std::runtime_error>([&] { z.backward(); }).find("in-place"),
+              std::string::npos);
+  }
+  const Tensor x = full({2, 3}, 3.0), w = full({2, 3}, 2.0).requires_grad_();
+  const Tensor z = sum(x * w);
+  x.resize_({2, 3}).squeeze_();
+  z.backward();
+  EXPECT_EQ(w.grad().to_vector<double>(), std::vector<double>(6, 3));
+}
+
+// A later storage may have the address of the saved one.
+TEST(SavedTensors, AreMissedIfTheirDataIsReplaced) {
+  for (int replacements = 1; replacements < 6; ++replacements) {
+    const Tensor x = full({4}, 2.0), w = full({4}, 1.0).requires_grad_();
+    const Tensor z = sum(x * w);
+    for (int i = 0; i < replacements; ++i) x.set_data(full({4}, 100.0 + i));
+    const std::string message = message_of<std::runtime_error>([&] { z.backward(); });
+    EXPECT_TRUE(message.starts_with("backward: expected the elements that 'mul' saved")) << message;
+  }
+  const Tensor x = full({2}, 2.0), w = full({2}, 1.0).requires_grad_();
+  const Tensor z = sum(x * w);
+  x.resize_({200});
+  EXPECT_NE(message_of<std::runtime_error>([&] { z.backward(); }).find("data has been replaced"),
+            std::string::npos);
+}
+
+TEST(SavedTensors, KeepNoReplacedData) {
+  const Tensor x = full({4}, 2.0), w = full({4}, 1.0).requires_grad_();
+  const Tensor z = sum(x * w);
+  const std::weak_ptr<Storage> old = x.array().storage();
+  x.set_data(full({4}, 3.0));
+  EXPECT_TRUE(old.expired()) << "the graph keeps no memory that it can't use";
 }
 
 }  // namespace

@@ -202,5 +202,27 @@ TEST(StaticTensors, MayHaveAHistoryAtExit) {
   EXPECT_EXIT(keep_and_leave(), ::testing::ExitedWithCode(0), "");
 }
 
+TEST_P(SeparateGradients, OwnsTheGradientsOfItsInputs) {
+  const Tensor a = leaf({1, 1}), b = leaf({1, 1}), gradient = elements({3, 3});
+  Twice::apply(a, b).backward(gradient, false, false, {a, b});
+  sum(a * 10).backward();
+  EXPECT_EQ(elements(a.grad()), (Doubles{13, 13}));
+  EXPECT_EQ(elements(b.grad()), (Doubles{3, 3}));
+  EXPECT_EQ(elements(gradient), (Doubles{3, 3}));
+  a.view({1, 2}).backward(elements({4, 4}).view({1, 2}), false, false, {a, a});
+  EXPECT_EQ(elements(a.grad()), (Doubles{17, 17})) << "once, as in PyTorch";
+}
+
+TEST_P(SeparateGradients, AddsToTheGradientsOfInputsThatAreNoLeaves) {
+  const Tensor x = leaf({1, 1});
+  const Tensor y = x * 2, retained = x * 5;
+  retained.retain_grad();
+  sum(y * y + retained * 3).backward({}, true, false, {y, y, retained, x});
+  sum(y).backward({}, false, false, {y});
+  EXPECT_EQ(elements(y.grad()), (Doubles{5, 5}));
+  EXPECT_EQ(elements(retained.grad()), (Doubles{3, 3}));
+  EXPECT_EQ(elements(x.grad()), (Doubles{23, 23}));
+}
+
 }  // namespace
 }  // namespace halfgrad

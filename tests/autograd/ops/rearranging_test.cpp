@@ -67,6 +67,9 @@ TEST_P(Rearranging, FlipsRepeatsAndCutsTriangles) {
   EXPECT_EQ(elements(repeat(x, {1, 2})), (Doubles{0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5}));
   EXPECT_EQ(elements(repeat(sum(x), {3})), (Doubles{15, 15, 15}));
   EXPECT_EQ(repeat(x, {0, 1}).sizes(), (Shape{0, 3}));
+  const Tensor most = repeat(reshape(x, {1, 1, 1, 1, 1, 1, 2, 3}), {1, 1, 1, 1, 1, 1, 1, 2});
+  EXPECT_EQ(most.sizes(), (Shape{1, 1, 1, 1, 1, 1, 2, 6})) << "a Shape has 8 dimensions at most";
+  EXPECT_EQ(elements(most), (Doubles{0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5}));
   EXPECT_EQ(elements(tril(x)), (Doubles{0, 0, 0, 3, 4, 0}));
   EXPECT_EQ(elements(tril(x, 1)), (Doubles{0, 1, 0, 3, 4, 5}));
   EXPECT_EQ(elements(triu(x)), (Doubles{0, 1, 2, 0, 4, 5}));

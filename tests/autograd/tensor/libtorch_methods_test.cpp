@@ -23,6 +23,9 @@ TEST(Resize, KeepsTheFirstElements) {
   x.resize_({3, 4});
   EXPECT_EQ(x.sizes(), (Shape{3, 4}));
   EXPECT_TRUE(x.flatten().slice(0, 0, 6).equal(arange(6)));
+  Tensor transposed = arange(4).reshape({2, 2}).clone();
+  transposed.t_().resize_({3, 3});
+  EXPECT_TRUE(transposed.flatten().slice(0, 0, 4).equal(arange(4))) << "in the order of memory";
   EXPECT_EQ(empty(0).resize_({2}).numel(), 2);
   EXPECT_THROW(ones({2}, {.requires_grad = true}).resize_({1}), std::invalid_argument);
   const Tensor base = arange(4);

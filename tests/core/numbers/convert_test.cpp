@@ -195,5 +195,39 @@ TEST(ConvertGoldens, BFloat16) {
                            {kNaN, kNaN}});
 }
 
+// PyTorch's, on x86.
+TEST(ConvertGoldens, IntegersOutOfRange) {
+  struct Integers {
+    double input;
+    std::int64_t i64;
+    std::int32_t i32;
+    std::int16_t i16;
+    std::int8_t i8;
+    std::uint8_t u8;
+  };
+  const auto check = [](auto x, const Integers& row) {
+    EXPECT_EQ(detail::convert<std::int64_t>(x), row.i64) << row.input;
+    EXPECT_EQ(detail::convert<std::int32_t>(x), row.i32) << row.input;
+    EXPECT_EQ(detail::convert<std::int16_t>(x), row.i16) << row.input;
+    EXPECT_EQ(detail::convert<std::int8_t>(x), row.i8) << row.input;
+    EXPECT_EQ(detail::convert<std::uint8_t>(x), row.u8) << row.input;
+  };
+  for (const Integers& row :
+       {Integers{kInf, INT64_MIN, INT32_MIN, 0, 0, 0},
+        Integers{-kInf, INT64_MIN, INT32_MIN, 0, 0, 0},
+        Integers{kNaN, INT64_MIN, INT32_MIN, 0, 0, 0},
+        Integers{1e20, INT64_MIN, INT32_MIN, 0, 0, 0},
+        Integers{1e10, 10'000'000'000, INT32_MIN, 0, 0, 0},
+        Integers{-3e9, -3'000'000'000, INT32_MIN, 0, 0, 0},
+        Integers{70000.5, 70000, 70000, 4464, 112, 112}, Integers{300.5, 300, 300, 300, 44, 44},
+        Integers{-1.5, -1, -1, -1, -1, 255}, Integers{-200.9, -200, -200, -200, 56, 56}}) {
+    check(row.input, row);
+    check(static_cast<float>(row.input), row);
+  }
+  const Half infinite(std::numeric_limits<float>::infinity());
+  EXPECT_EQ(detail::convert<std::int32_t>(infinite), INT32_MIN);
+  EXPECT_EQ(detail::convert<std::int8_t>(Half(300.0F)), 44);
+}
+
 }  // namespace
 }  // namespace halfgrad
