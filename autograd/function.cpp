@@ -119,9 +119,11 @@ void FunctionNode::backward(std::span<const Tensor> grads, std::span<Tensor> gra
   std::move(gradients.begin(), gradients.end(), grad_inputs.begin());
 }
 
-// Drops the gradients that backward returned for arguments that are not tensors.
+// Drops the gradients that backward returned for arguments that are not tensors, and undefined ones
+// for arguments that apply() left to their defaults.
 variable_list FunctionNode::gradients_of_tensors(variable_list gradients) const {
   const std::size_t tensors = edges_store_.size();
+  while (gradients.size() > is_tensor_.size() && !gradients.back().defined()) gradients.pop_back();
   if (gradients.size() == tensors) return gradients;
   if (gradients.size() != is_tensor_.size()) {
     fail<std::runtime_error>(

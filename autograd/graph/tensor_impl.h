@@ -43,7 +43,7 @@ void run_hooks(const std::vector<Hook>& hooks, std::uint32_t output, Tensor& gra
 struct ViewOf {
   explicit ViewOf(const std::shared_ptr<TensorImpl>& viewed);
 
-  const std::shared_ptr<TensorImpl> base;  // itself not a view
+  const std::shared_ptr<TensorImpl> base;  // not a view, or a leaf that requires grad
   std::atomic<std::uint32_t> rebased;      // base->rebased when the view's grad_fn was made
   std::mutex mutex;                        // held while it is made: several threads may read a view
 };

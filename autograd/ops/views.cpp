@@ -30,7 +30,8 @@ void follow_base_of(const Tensor& self, const Tensor& output) {
   if (!view.is_view) return;
   view.is_inference = seen.is_inference;  // in every grad mode
   if (!GradMode::is_enabled()) return;
-  if (!seen.is_view) {
+  const bool is_variable = seen.requires_grad && self.is_leaf();
+  if (!seen.is_view || is_variable) {
     view.view_of = std::make_unique<ViewOf>(self.impl());
   } else if (seen.view_of != nullptr) {
     view.view_of = std::make_unique<ViewOf>(seen.view_of->base);

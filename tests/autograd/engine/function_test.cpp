@@ -203,6 +203,26 @@ TEST(TensorsInContainers, MayBeMissingAndKeepTheirIndices) {
       "per argument, got 5");
 }
 
+/// x w, plus a bias that a caller may leave out.
+struct ProductAndBias : autograd::Function<ProductAndBias> {
+  static Tensor forward(AutogradContext* ctx, const Tensor& x, const Tensor& w,
+                        const Tensor& bias = {}) {
+    ctx->save_for_backward({x, w});
+    return bias.defined() ? x * w + bias : x * w;
+  }
+  static variable_list backward(AutogradContext* ctx, variable_list grads) {
+    const variable_list saved = ctx->get_saved_variables();
+    return {grads[0] * saved[1], grads[0] * saved[0], Tensor()};
+  }
+};
+
+TEST(DefaultArguments, MayHaveUndefinedGradients) {
+  const Tensor x = vector_leaf({1, 2}), w = vector_leaf({3, 4});
+  sum(ProductAndBias::apply(x, w)).backward();
+  EXPECT_EQ(x.grad().to_vector<double>(), (VectorOfDoubles{3, 4}));
+  EXPECT_EQ(w.grad().to_vector<double>(), (VectorOfDoubles{1, 2}));
+}
+
 /// a * factor + the sum of `terms`; as in libtorch, backward returns one gradient per argument.
 struct PerArgument : autograd::Function<PerArgument> {
   static Tensor forward(AutogradContext* ctx, double factor, const Tensor& a,

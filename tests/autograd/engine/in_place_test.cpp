@@ -210,6 +210,8 @@ TEST_P(InPlaceOnViews, RefuseChangesThatAutogradCannotFollow) {
   expect_contains(message_of([&] { of_leaf.mul_(2); }), "view of one");
   Tensor leaf_of_buffer = full({2}, 1).select(0, 0).requires_grad_();
   expect_contains(message_of([&] { leaf_of_buffer.mul_(2); }), "not a leaf requiring grad, got");
+  const Tensor part = full({2, 2}, 1).view({4}).requires_grad_().slice(0, 0, 2);
+  expect_contains(message_of([&] { part.mul_(2); }), "view of one");
   Tensor expanded = (x * 1).unsqueeze(0).expand({3, 2});
   expect_contains(message_of([&] { expanded.mul_(2); }), "do not share memory");
   Tensor y = x * 1;
