@@ -44,25 +44,26 @@ nb::list list_of(const std::vector<amp::StepReport>& reports) {
 std::vector<amp::StepReport> reports_of(const nb::list& reports) {
   std::vector<amp::StepReport> result;
   for (const nb::handle item : reports) {
-    const auto read = [&](const char* key, auto& value) {
-      value = nb::cast<std::decay_t<decltype(value)>>(item[key]);
+    const auto take = [&](const char* key, auto& value) {
+      if (nb::try_cast(nb::object(item[key]), value)) return;
+      refuse(item[key], "ScaleTimeline", quoted(key), "a value of GradScaler.reports()");
     };
     amp::StepReport& report = result.emplace_back();
-    read("step", report.step);
-    read("optimizer", report.optimizer);
-    read("scale", report.scale);
-    read("next_scale", report.next_scale);
-    read("found_inf", report.found_inf);
-    read("stepped", report.stepped);
-    read("good_steps", report.good_steps);
-    read("bad_steps", report.bad_steps);
-    read("nonfinite", report.nonfinite);
-    read("first_bad_parameter", report.first_bad_parameter);
-    read("grad_norm", report.grad_norm);
-    read("clip_factor", report.clip_factor);
-    read("loss", report.loss);
-    read("nonfinite_parameters", report.nonfinite_parameters);
-    const auto event = nb::cast<std::string>(item["event"]);
+    take("step", report.step);
+    take("optimizer", report.optimizer);
+    take("scale", report.scale);
+    take("next_scale", report.next_scale);
+    take("found_inf", report.found_inf);
+    take("stepped", report.stepped);
+    take("good_steps", report.good_steps);
+    take("bad_steps", report.bad_steps);
+    take("nonfinite", report.nonfinite);
+    take("first_bad_parameter", report.first_bad_parameter);
+    take("grad_norm", report.grad_norm);
+    take("clip_factor", report.clip_factor);
+    take("loss", report.loss);
+    take("nonfinite_parameters", report.nonfinite_parameters);
+    const auto event = read<std::string>(item["event"], "ScaleTimeline", quoted("event"));
     const auto* const found = std::find(std::begin(kEvents), std::end(kEvents), event);
     if (found == std::end(kEvents)) {
       halfgrad::detail::fail("ScaleTimeline", "expected an event of GradScaler.reports(), got {}",
@@ -91,7 +92,8 @@ nb::dict dict_of(const amp::GradScalerState& state) {
 amp::GradScalerState scaler_state_of(const nb::dict& dict) {
   amp::GradScalerState state;
   for (const auto [name, value] : dict) {
-    state[nb::cast<std::string>(name)] = nb::cast<double>(value);
+    const auto key = read<std::string>(name, "load_state_dict", "a key");
+    state[key] = read<double>(value, "load_state_dict", quoted(key));
   }
   return state;
 }

@@ -30,15 +30,19 @@ nb::dict dict_of(const LRSchedulerState& state) {
   return dict;
 }
 
-LRSchedulerState state_of(const nb::dict& dict) {
+constexpr const char* kLoad = "load_state_dict";
+
+LRSchedulerState schedule_state_of(const nb::dict& dict) {
   LRSchedulerState state;
-  state.last_epoch = nb::cast<std::int64_t>(dict["last_epoch"]);
-  state.base_lrs = nb::cast<std::vector<double>>(dict["base_lrs"]);
-  state.last_lr = nb::cast<std::vector<double>>(dict["last_lr"]);
-  state.pending_steps = nb::cast<std::int64_t>(dict["pending_steps"]);
-  state.pending_skipped = nb::cast<std::int64_t>(dict["pending_skipped"]);
-  for (const nb::handle part : nb::borrow<nb::list>(dict["schedulers"])) {
-    state.schedulers.push_back(state_of(nb::borrow<nb::dict>(part)));
+  state.last_epoch = read<std::int64_t>(dict["last_epoch"], kLoad, quoted("last_epoch"));
+  state.base_lrs = read<std::vector<double>>(dict["base_lrs"], kLoad, quoted("base_lrs"));
+  state.last_lr = read<std::vector<double>>(dict["last_lr"], kLoad, quoted("last_lr"));
+  state.pending_steps = read<std::int64_t>(dict["pending_steps"], kLoad, quoted("pending_steps"));
+  state.pending_skipped =
+      read<std::int64_t>(dict["pending_skipped"], kLoad, quoted("pending_skipped"));
+  for (const nb::handle part : read<nb::list>(dict["schedulers"], kLoad, quoted("schedulers"))) {
+    state.schedulers.push_back(
+        schedule_state_of(read<nb::dict>(part, kLoad, "a scheduler's state")));
   }
   return state;
 }
@@ -66,7 +70,9 @@ void bind_base(nb::module_& schedules) {
       .def("state_dict", [](const LRScheduler& self) { return dict_of(self.state_dict()); })
       .def(
           "load_state_dict",
-          [](LRScheduler& self, const nb::dict& state) { self.load_state_dict(state_of(state)); },
+          [](LRScheduler& self, const nb::dict& state) {
+            self.load_state_dict(schedule_state_of(state));
+          },
           "state_dict"_a);
 }
 

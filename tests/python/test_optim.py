@@ -1,9 +1,11 @@
 """Optimizers and schedules."""
 
+import numpy as np
 import pytest
 
 import halfgrad as hg
-from halfgrad import optim
+from halfgrad import amp, optim
+from halfgrad.optim import lr_scheduler as schedules
 
 
 def trained(make, steps=3):
@@ -45,6 +47,108 @@ def test_state_continues_in_another_optimizer(make):
     assert hg.equal(x, y)
     assert optimizer.state[x]["step"].item() == 4
     assert optimizer.state_dict()["state"][0]["step"].item() == 4
+
+
+def test_states_have_the_types_of_pytorch():
+    _, optimizer = trained(lambda p: optim.Adam(p, lr=0.1, betas=(0.8, 0.9), amsgrad=True), 1)
+    state = optimizer.state_dict()
+    assert state["param_groups"] == [{"params": [0], "lr": 0.1, "betas": (0.8, 0.9), "eps": 1e-8,
+                                      "weight_decay": 0.0, "amsgrad": True, "maximize": False}]
+    assert state["param_groups"][0]["amsgrad"] is True
+    assert sorted(state["state"][0]) == ["exp_avg", "exp_avg_sq", "max_exp_avg_sq", "step"]
+
+
+# Groups and states of PyTorch 2.15 after one update of a parameter of two elements.
+PYTORCH = {
+    "SGD": (optim.SGD, {"lr": 0.5, "momentum": 0.9, "dampening": 0, "weight_decay": 0,
+                        "nesterov": True, "maximize": False, "foreach": None,
+                        "differentiable": False, "fused": None},
+            {"momentum_buffer": [1, 2]}),
+    "SGD without momentum": (optim.SGD, {"lr": 0.5, "momentum": 0}, {"momentum_buffer": None}),
+    "Adam": (optim.Adam, {"lr": 0.5, "betas": (0.8, 0.9), "eps": 1e-8, "weight_decay": 0,
+                          "amsgrad": True, "maximize": False, "foreach": None, "capturable": False,
+                          "differentiable": False, "fused": None, "decoupled_weight_decay": False},
+             {"step": 1, "exp_avg": [1, 2], "exp_avg_sq": [1, 2], "max_exp_avg_sq": [1, 2]}),
+    "AdamW": (optim.AdamW, {"lr": 0.5, "betas": (0.8, 0.9), "eps": 1e-8, "weight_decay": 0.1,
+                            "amsgrad": False, "maximize": False, "foreach": None,
+                            "capturable": False, "differentiable": False, "fused": None,
+                            "decoupled_weight_decay": True},
+              {"step": 1, "exp_avg": [1, 2], "exp_avg_sq": [1, 2]}),
+    "RMSprop": (optim.RMSprop, {"lr": 0.5, "momentum": 0.5, "alpha": 0.9, "eps": 1e-8,
+                                "centered": True, "weight_decay": 0, "capturable": False,
+                                "foreach": None, "maximize": False, "differentiable": False},
+                {"step": 1, "square_avg": [1, 2], "momentum_buffer": [1, 2], "grad_avg": [1, 2]}),
+    "Adagrad": (optim.Adagrad, {"lr": 0.5, "lr_decay": 0.1, "eps": 1e-10, "weight_decay": 0,
+                                "initial_accumulator_value": 0, "foreach": None, "maximize": False,
+                                "differentiable": False, "fused": None},
+                {"step": 1, "sum": [1, 2]})}
+
+
+@pytest.mark.parametrize("name", PYTORCH)
+def test_states_of_pytorch_are_loaded(name):
+    make, options, entries = PYTORCH[name]
+    x = hg.ones(2, requires_grad=True)
+    optimizer = make([x])
+    # Arrays stand for PyTorch's tensors, which have DLPack as well.
+    arrays = {key: value if value is None else np.asarray(value, np.float32)
+              for key, value in entries.items()}
+    optimizer.load_state_dict({"state": {0: arrays},
+                               "param_groups": [{"params": [0], **options}]})
+    loaded = optimizer.state_dict()
+    group = loaded["param_groups"][0]
+    assert all(options[key] == value for key, value in group.items() if key in options)
+    assert {"lr", "params"} < set(group)
+    saved = {key: value for key, value in entries.items() if value is not None}
+    assert {key: value.tolist() for key, value in loaded["state"].get(0, {}).items()
+            if key in saved} == saved
+    (x * x).sum().backward()
+    optimizer.step()
+    assert x.tolist() != [1, 1]
+
+
+def test_older_states_and_counts_of_other_types_are_loaded():
+    x, optimizer = trained(lambda p: optim.Adam(p, lr=0.1))
+    state = optimizer.state_dict()
+    group = state["param_groups"][0]
+    del group["betas"]
+    group.update({"beta1": 0.5, "beta2": 0.75, "amsgrad": 0.0})
+    for step in (7, 7.0, hg.tensor(7), hg.tensor(7.0, dtype=hg.float64)):
+        state["state"][0]["step"] = step
+        other = optim.Adam([x])
+        other.load_state_dict(state)
+        assert other.param_groups[0]["betas"] == (0.5, 0.75)
+        assert other.state[x]["step"].item() == 7 and other.state[x]["step"].dtype == hg.float32
+
+
+def test_values_of_wrong_types_are_named():
+    x, optimizer = trained(lambda p: optim.Adam(p, lr=0.1))
+    with pytest.raises(TypeError, match='param_groups: expected "lr" to be a number, got str'):
+        optimizer.param_groups[0]["lr"] = "x"
+    with pytest.raises(TypeError, match="params: expected each element to be a tensor, got int"):
+        optim.SGD([5])
+
+    def refuse(match, change):
+        state = optimizer.state_dict()
+        change(state)
+        with pytest.raises(TypeError, match="load_state_dict: expected " + match):
+            optimizer.load_state_dict(state)
+
+    refuse('"eps" to be a number, got NoneType',
+           lambda state: state["param_groups"][0].update(eps=None))
+    refuse('"betas" to be a pair of floats, got float',
+           lambda state: state["param_groups"][0].update(betas=0.5))
+    refuse('"param_groups" to be a list, got dict', lambda state: state.update(param_groups={}))
+    refuse('"exp_avg" of parameter 0 to be a tensor or a number, got object',
+           lambda state: state["state"][0].update(exp_avg=object()))
+    refuse("the number of a parameter to be an int, got str",
+           lambda state: state["state"].update(a={}))
+    schedule = schedules.LambdaLR(optimizer, lambda epoch: 1.0 if epoch == 0 else None)
+    with pytest.raises(TypeError, match="<lambda>: expected the result to be a number, got None"):
+        schedule.step()
+    with pytest.raises(TypeError, match='load_state_dict: expected "last_epoch" to be an int'):
+        schedule.load_state_dict({**schedule.state_dict(), "last_epoch": "1"})
+    with pytest.raises(TypeError, match='load_state_dict: expected "scale" to be a number'):
+        amp.GradScaler().load_state_dict({"scale": "x"})
 
 
 def test_lbfgs_calls_its_closure():
