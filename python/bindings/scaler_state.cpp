@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <type_traits>
 
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad::python {
 namespace {
+
+constexpr std::string_view kCounts[] = {"growth_interval", "_growth_tracker", "_bad_steps"};
 
 constexpr const char* kEvents[] = {"none", "growth", "backoff", "tolerated", "limited", "set"};
 
@@ -85,7 +88,13 @@ nb::dict dict_of(const amp::GradScalerCounts& counts) {
 
 nb::dict dict_of(const amp::GradScalerState& state) {
   nb::dict dict;
-  for (const auto& [name, value] : state) dict[name.c_str()] = value;
+  for (const auto& [name, value] : state) {
+    if (std::ranges::find(kCounts, name) != std::end(kCounts)) {
+      dict[name.c_str()] = static_cast<std::int64_t>(value);
+    } else {
+      dict[name.c_str()] = value;
+    }
+  }
   return dict;
 }
 
