@@ -1,5 +1,7 @@
 """Optimizers and schedules."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -234,6 +236,11 @@ SCHEDULES = {
     "LinearLR": (lambda o: optim.lr_scheduler.LinearLR(o, 0.5, 1, 2), [.75, 1, 1, 1]),
     "ConstantLR": (lambda o: optim.lr_scheduler.ConstantLR(o, 0.5, 2), [.5, 1, 1, 1]),
     "CosineAnnealingLR": (lambda o: optim.lr_scheduler.CosineAnnealingLR(o, 2), [.5, 0, .5, 1]),
+    "PolynomialLR": (lambda o: schedules.PolynomialLR(o, 4, 2.0), [.5625, .25, .0625, 0]),
+    "MultiplicativeLR": (lambda o: schedules.MultiplicativeLR(o, lambda k: 1 / (k + 1)),
+                         [1 / 2, 1 / 6, 1 / 24, 1 / 120]),
+    "CosineAnnealingWarmRestarts": (lambda o: schedules.CosineAnnealingWarmRestarts(o, 2, 2),
+                                    [.5, 1, 0.8535533905932737, .5]),
 }
 
 
@@ -253,6 +260,80 @@ def test_schedule(name):
     state = scheduler.state_dict()
     assert state["last_epoch"] == 4 and scheduler.get_last_lr() == rates[-1:]
     scheduler.load_state_dict(state)
+
+
+# PyTorch 2.15 gives the rates of the following tests.
+@pytest.mark.parametrize("make, expected", [
+    (lambda o: [schedules.PolynomialLR(o, 4), schedules.ExponentialLR(o, 0.5)],
+     [.375, .125, .03125, 0, 0]),
+    (lambda o: [schedules.MultiplicativeLR(o, lambda k: 0.5), schedules.StepLR(o, 2, 0.5)],
+     [.5, .125, .0625, .015625]),
+    (lambda o: [schedules.SequentialLR(
+        o, [schedules.ConstantLR(o, 0.5, 10), schedules.MultiplicativeLR(o, lambda k: 0.5)], [2])],
+     [.5, .25, .125, .0625]),
+    (lambda o: [schedules.SequentialLR(
+        o, [schedules.ConstantLR(o, 0.5, 10), schedules.PolynomialLR(o, 4)], [2])],
+     [.5, 1, .75, .5])])
+def test_several_schedules_change_the_present_rate(make, expected):
+    optimizer = optim.SGD([hg.ones(1, requires_grad=True)], lr=1.0)
+    together = make(optimizer)
+    rates = []
+    for _ in expected:
+        for schedule in together:
+            schedule.step()
+        rates.append(optimizer.param_groups[0]["lr"])
+    assert rates == pytest.approx(expected, abs=1e-12)
+
+
+def test_multiplicative_takes_a_function_for_each_group():
+    a, b = hg.ones(1, requires_grad=True), hg.ones(1, requires_grad=True)
+    optimizer = optim.SGD([{"params": [a]}, {"params": [b]}], lr=1.0)
+    schedule = schedules.MultiplicativeLR(optimizer, [lambda k: 0.5, lambda k: 0.25])
+    optimizer.param_groups[0]["lr"] = 4.0
+    schedule.step()
+    assert schedule.get_last_lr() == [2, 0.25]
+    with pytest.raises(ValueError, match="MultiplicativeLR: expected 2 functions, got 1"):
+        schedules.MultiplicativeLR(optimizer, [lambda k: 0.5])
+
+
+def test_warm_restarts_of_a_rate_of_zero_and_in_fractions_of_an_epoch():
+    def restarts(lr, *arguments, **options):
+        optimizer = optim.SGD([hg.ones(1, requires_grad=True)], lr=lr)
+        return schedules.CosineAnnealingWarmRestarts(optimizer, *arguments, **options)
+
+    rising = restarts(0.0, 2, eta_min=0.5)
+    rates = []
+    for _ in range(4):
+        rising.step()
+        rates += rising.get_last_lr()
+    assert rates == pytest.approx([0.25, 0, 0.25, 0])
+
+    schedule = restarts(1.0, 3)
+    schedule.step(1.5)
+    assert schedule.get_last_lr() == pytest.approx([0.5]) and schedule.last_epoch == 1
+    resumed = restarts(1.0, 3)
+    resumed.load_state_dict(schedule.state_dict())
+    for one in (schedule, resumed):
+        one.step()
+        assert one.get_last_lr() == pytest.approx([0.06698729810778065]) and one.last_epoch == 2
+
+    growing = restarts(1.0, 2, 2)
+    for epoch, rate, length in ((3.5, 0.6913417161825449, 4), (7.25, 0.9409606321741775, 8)):
+        growing.step(epoch)
+        assert growing.get_last_lr() == pytest.approx([rate])
+        assert growing.state_dict()["T_i"] == length
+    with pytest.raises(ValueError, match="expected an epoch in"):
+        growing.step(-1)
+    with pytest.raises(ValueError, match="expected T_0 >= 1, got 0"):
+        restarts(1.0, 0)
+
+
+def test_a_late_epoch_of_warm_restarts_costs_no_more_than_the_first():
+    optimizer = optim.SGD([hg.ones(1, requires_grad=True)], lr=1.0)
+    schedule = schedules.CosineAnnealingWarmRestarts(optimizer, 1)
+    start = time.perf_counter()
+    schedule.step(1e12)
+    assert time.perf_counter() - start < 1 and schedule.get_last_lr() == [1]
 
 
 def test_sequences_and_one_cycle():
