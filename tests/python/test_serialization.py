@@ -122,6 +122,15 @@ def test_files_keep_their_modes_and_links(tmp_path):
         hg.save(hg.ones(3), tmp_path / "missing" / "file")
 
 
+def test_bools_of_other_bytes_are_refused():
+    good = pickle.dumps(hg.tensor([True, False, True]))
+    assert pickle.loads(good).tolist() == [True, False, True]
+    changed = good.replace(b"\x01\x00\x01", b"\x02\x00\x01")
+    assert changed != good
+    with pytest.raises(ValueError, match="expected bytes 0 and 1 for a bool tensor"):
+        hg.load(io.BytesIO(changed))
+
+
 def test_load_runs_no_foreign_code(tmp_path):
     class Evil:
         def __reduce__(self):
