@@ -364,3 +364,17 @@ def test_reduce_on_plateau():
     assert other.best == 1.0 and other.patience == 1
     with pytest.raises(ValueError, match="factor below 1"):
         optim.lr_scheduler.ReduceLROnPlateau(optimizer, factor=2.0)
+
+
+def test_plateaus_have_a_least_rate_for_each_group():
+    a, b = hg.ones(1, requires_grad=True), hg.ones(1, requires_grad=True)
+    optimizer = optim.SGD([{"params": [a]}, {"params": [b]}], lr=1.0)
+    plateau = schedules.ReduceLROnPlateau(optimizer, factor=0.5, patience=0, min_lr=(0.75, 0.25))
+    for _ in range(4):
+        plateau.step(1.0)
+    assert plateau.get_last_lr() == [0.75, 0.25]
+    with pytest.raises(ValueError, match="one for each of the 2 groups, got 1"):
+        schedules.ReduceLROnPlateau(optimizer, min_lr=[0.1])
+    optimizer.add_param_group({"params": [hg.ones(1, requires_grad=True)]})
+    with pytest.raises(ValueError, match="one for each of the 3 groups, got 2"):
+        plateau.step(1.0)
