@@ -349,3 +349,13 @@ WRONG = [
 def test_values_of_wrong_types_are_named(call, match):
     with pytest.raises(TypeError, match=match):
         call()
+
+
+def test_errors_of_distributions():
+    for mean, std in ((hg.zeros(2), -1.0), (0.0, hg.tensor([1.0, -1.0])), (hg.zeros(2), -hg.ones(2))):
+        with pytest.raises(ValueError, match="normal: expected (a )?standard deviation"):
+            hg.normal(mean, std)
+    with pytest.raises(ValueError, match="bernoulli: expected probabilities in"):
+        hg.bernoulli(hg.tensor([0.5, 1.5]))
+    assert hg.normal(hg.zeros(2, 1), hg.ones(3)).shape == (2, 3)
+    assert hg.bernoulli(hg.zeros(3), 1.0).tolist() == [1, 1, 1]
