@@ -75,7 +75,7 @@ void bind_silu(nb::module_& nn) {
   layer.def(
       "forward",
       [](nb::handle_t<nn::SiLU> self, const Tensor& input) {
-        const bool inplace = nb::cast<bool>(self.attr("inplace"));
+        const bool inplace = read<bool>(self.attr("inplace"), "SiLU", "inplace");
         const nb::gil_scoped_release release;
         return inplace ? input.copy_(silu(input.clone())) : silu(input);
       },

@@ -57,10 +57,14 @@ void bind_steps(ScalerClass& scaler) {
            "Divides the optimizer's gradients by the scale, in place, before they are clipped.")
       .def(
           "step",
-          [](GradScaler& self, Optimizer& optimizer, const std::function<Tensor()>& closure) {
-            return self.step(optimizer, closure);
+          [](GradScaler& self, Optimizer& optimizer,
+             const std::optional<nb::typed<nb::callable, Tensor()>>& closure) {
+            const auto loss =
+                closure ? function_calling<Tensor>(*closure) : std::function<Tensor()>();
+            const nb::gil_scoped_release release;
+            return self.step(optimizer, loss);
           },
-          "optimizer"_a, nb::arg("closure").none() = nb::none(), ReleaseGil(),
+          "optimizer"_a, nb::arg("closure").none() = nb::none(),
           "Makes the optimizer's update with unscaled gradients, or none if a gradient was inf or\n"
           "NaN: the result's skipped() tells.")
       .def(

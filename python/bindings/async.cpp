@@ -73,7 +73,10 @@ std::vector<OptionalTensor> tensors_of(const std::vector<Array>& arrays) {
 std::vector<Array> arrays_of(nb::handle tensors) {
   std::vector<Array> arrays;
   for (const nb::handle tensor : nb::borrow(tensors)) {
-    arrays.push_back(tensor.is_none() ? Array() : nb::cast<Tensor>(tensor).array());
+    arrays.push_back(
+        tensor.is_none()
+            ? Array()
+            : read<Tensor>(tensor, "load_state_dict", "a parameter or gradient").array());
   }
   return arrays;
 }
@@ -88,9 +91,9 @@ nb::dict dict_of(const AsyncOptimizerState& state) {
 }
 
 AsyncOptimizerState async_state_of(const nb::dict& dict) {
-  return {state_of(nb::cast<nb::dict>(nb::object(dict["optimizer"]))),
+  return {state_of(read<nb::dict>(dict["optimizer"], "load_state_dict", quoted("optimizer"))),
           arrays_of(nb::object(dict["parameters"])), arrays_of(nb::object(dict["gradients"])),
-          nb::cast<double>(nb::object(dict["gradient_scale"]))};
+          read<double>(dict["gradient_scale"], "load_state_dict", quoted("gradient_scale"))};
 }
 
 void step(const Async& self,

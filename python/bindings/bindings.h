@@ -65,6 +65,7 @@ void bind_exchange(nb::module_& module, TensorClass& tensor);
 void bind_indexing(nb::module_& module, TensorClass& tensor);
 void bind_operators(TensorClass& tensor);
 void bind_creation(nb::module_& module, TensorClass& tensor);
+void bind_distributions(nb::module_& module);
 void bind_unary_ops(nb::module_& module, TensorClass& tensor);
 void bind_binary_ops(nb::module_& module, TensorClass& tensor);
 void bind_ternary_ops(nb::module_& module, TensorClass& tensor);

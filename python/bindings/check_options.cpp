@@ -18,7 +18,7 @@ using testing::Hostile;
 using testing::KernelCheckOptions;
 using testing::Layout;
 
-std::string text(nb::handle value) { return nb::cast<std::string>(value); }
+std::string text(nb::handle value) { return read<std::string>(value, "check", "a name"); }
 
 /// Layouts have the names of the command line: "page_end".
 Layout layout_named(const std::string& wanted) {
@@ -58,7 +58,7 @@ void set_dims(KernelCheckOptions& options, nb::handle triples) {
 /// Dtypes by position, of operands or outputs: {2: "float32"}. JSON has positions as text.
 std::map<std::size_t, DType> dtypes_by_position(nb::handle given) {
   std::map<std::size_t, DType> dtypes;
-  for (const auto& [position, dtype] : nb::cast<nb::dict>(given)) {
+  for (const auto& [position, dtype] : read<nb::dict>(given, "check", "dtypes by position")) {
     std::size_t number = 0;
     if (!nb::try_cast(nb::int_(position), number)) {
       detail::fail("check", "expected the position of an operand or output, got {}",
@@ -72,11 +72,11 @@ std::map<std::size_t, DType> dtypes_by_position(nb::handle given) {
 /// Sets a parameter of the op, and tells whether it is one.
 bool set_parameter(testing::OpParameters& parameters, const std::string& option, nb::handle value) {
   if (option == "eps") {
-    parameters.eps = nb::cast<double>(value);
+    parameters.eps = read<double>(value, "check", option);
   } else if (option == "dim") {
-    parameters.dim = nb::cast<std::int64_t>(value);
+    parameters.dim = read<std::int64_t>(value, "check", option);
   } else if (option == "ndim") {
-    parameters.ndim = nb::cast<std::int64_t>(value);
+    parameters.ndim = read<std::int64_t>(value, "check", option);
   } else if (option == "reduction") {
     parameters.reduction = testing::reduction_named(text(value));
   } else if (option == "operand_dtypes") {
@@ -111,23 +111,23 @@ void set(KernelCheckOptions& options, const std::string& option, nb::handle valu
   } else if (option == "dims") {
     set_dims(options, value);
   } else if (option == "seed") {
-    options.seed = nb::cast<std::uint64_t>(value);
+    options.seed = read<std::uint64_t>(value, "check", option);
   } else if (option == "repeat") {
-    options.repeat = nb::cast<std::int64_t>(value);
+    options.repeat = read<std::int64_t>(value, "check", option);
   } else if (option == "flush_subnormals") {
-    options.leniency.flush_subnormals = nb::cast<bool>(value);
+    options.leniency.flush_subnormals = read<bool>(value, "check", option);
   } else if (option == "any_nan") {
-    options.leniency.any_nan = nb::cast<bool>(value);
+    options.leniency.any_nan = read<bool>(value, "check", option);
   } else if (option == "max_abs") {
-    options.leniency.max_abs = nb::cast<double>(value);
+    options.leniency.max_abs = read<double>(value, "check", option);
   } else if (option == "empty") {
-    options.empty = nb::cast<bool>(value);
+    options.empty = read<bool>(value, "check", option);
   } else if (option == "in_place") {
-    options.in_place = nb::cast<bool>(value);
+    options.in_place = read<bool>(value, "check", option);
   } else if (option == "shrink") {
-    options.shrink = nb::cast<bool>(value);
+    options.shrink = read<bool>(value, "check", option);
   } else if (option == "stop_at_first") {
-    options.stop_at_first = nb::cast<bool>(value);
+    options.stop_at_first = read<bool>(value, "check", option);
   } else {
     throw nb::type_error(("check: unknown option " + option).c_str());
   }

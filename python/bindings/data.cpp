@@ -23,13 +23,14 @@ class PythonDataset {
 
   std::int64_t size() const {
     const PythonLock lock;
-    return nb::cast<std::int64_t>(nb::object(dataset_.get().attr("__len__")()));
+    return static_cast<std::int64_t>(nb::len(dataset_.get()));
   }
   Batch get_batch(std::span<const std::int64_t> indices) const {
     const PythonLock lock;
     nb::list list;
     for (const std::int64_t index : indices) list.append(index);
-    return nb::cast<Batch>(nb::object(dataset_.get().attr("get_batch")(list)));
+    return read<Batch>(dataset_.get().attr("get_batch")(list), "DataLoader",
+                       "the result of get_batch");
   }
 
  private:

@@ -43,14 +43,15 @@ class Context {
   std::vector<bool> is_tensor_;
 };
 
-variable_list tensors_of(nb::handle values) {
+/// `owner` is the function that gave the values, for errors.
+variable_list tensors_of(nb::handle values, const char* owner) {
   variable_list tensors;
   if (PyTuple_Check(values.ptr()) == 0 && PyList_Check(values.ptr()) == 0) {
-    tensors.push_back(or_undefined(nb::cast<OptionalTensor>(values)));
+    tensors.push_back(or_undefined(read<OptionalTensor>(values, owner, "the result")));
     return tensors;
   }
   for (const nb::handle value : nb::borrow(values)) {
-    tensors.push_back(or_undefined(nb::cast<OptionalTensor>(value)));
+    tensors.push_back(or_undefined(read<OptionalTensor>(value, owner, "each value")));
   }
   return tensors;
 }
@@ -66,7 +67,7 @@ variable_list call_backward(AutogradContext* context, variable_list gradients) {
   arguments.append(saved_object(context, kContext).get());
   for (const Tensor& gradient : gradients) arguments.append(nb::cast(or_none(gradient)));
   gradients.clear();
-  return tensors_of(function.attr("backward")(*nb::tuple(arguments)));
+  return tensors_of(function.attr("backward")(*nb::tuple(arguments)), "backward");
 }
 
 autograd::detail::Arguments arguments_of(const nb::args& inputs) {
@@ -93,7 +94,7 @@ nb::object apply(nb::handle function, const nb::args& inputs) {
     const NoGradGuard no_grad;
     result = function.attr("_run_forward")(context, *inputs);
   }
-  variable_list outputs = tensors_of(result);
+  variable_list outputs = tensors_of(result, "forward");
   const bool is_single = nb::isinstance<Tensor>(result);
   node->finish(arguments.tensors, outputs);
   if (is_single) return nb::cast(outputs[0]);
@@ -111,7 +112,7 @@ void bind_function(nb::module_& module) {
       .def(
           "save_for_backward",
           [](const Context& self, const nb::args& tensors) {
-            self.get().save_for_backward(tensors_of(tensors));
+            self.get().save_for_backward(tensors_of(tensors, "save_for_backward"));
           },
           "tensors"_a, "Saves inputs or outputs of the function.")
       .def_prop_ro(
@@ -127,13 +128,13 @@ void bind_function(nb::module_& module) {
       .def(
           "mark_dirty",
           [](const Context& self, const nb::args& inputs) {
-            self.get().mark_dirty(tensors_of(inputs));
+            self.get().mark_dirty(tensors_of(inputs, "mark_dirty"));
           },
           "inputs"_a, "Declares that forward changed these inputs in place.")
       .def(
           "mark_non_differentiable",
           [](const Context& self, const nb::args& outputs) {
-            self.get().mark_non_differentiable(tensors_of(outputs));
+            self.get().mark_non_differentiable(tensors_of(outputs, "mark_non_differentiable"));
           },
           "outputs"_a, "Declares that these outputs have no gradient.")
       .def(

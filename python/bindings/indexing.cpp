@@ -13,7 +13,8 @@ using indexing::TensorIndex;
 using Indices = nb::typed<nb::sequence, nb::any>;
 
 std::optional<std::int64_t> limit_of(const nb::object& slice, const char* name) {
-  return nb::cast<std::optional<std::int64_t>>(slice.attr(name));
+  return read<std::optional<std::int64_t>>(slice.attr(name), "index",
+                                           std::string("the ") + name + " of a slice");
 }
 
 [[noreturn]] void refuse_index(nb::handle index) {

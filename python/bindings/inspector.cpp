@@ -7,6 +7,7 @@
 #include <halfgrad/amp/inspector/twin_run.h>
 #include <halfgrad/autograd/module_call.h>
 #include <halfgrad/autograd/op_observer.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/python/bindings/bindings.h>
 #include <halfgrad/python/bindings/scaler_state.h>
 
@@ -46,15 +47,17 @@ void bind_overflow(nb::module_& inspector) {
       .def("__repr__", [](const Overflow& self) { return explain(self); });
   inspector.def(
       "find_overflow",
-      [](const nn::Module& model, const std::function<Tensor()>& loss, double scale,
+      [](const nn::Module& model, const nb::typed<nb::callable, Tensor()>& loss, double scale,
          const std::optional<std::pair<std::uint64_t, std::uint64_t>>& random,
          const std::function<std::string()>& source) {
         std::optional<RandomKey> key;
         if (random) key = RandomKey{random->first, random->second};
-        return amp::find_overflow(NamedModel(model), loss,
+        const auto compute = function_calling<Tensor>(loss);
+        const nb::gil_scoped_release release;
+        return amp::find_overflow(NamedModel(model), compute,
                                   {.scale = scale, .random = key, .source = source});
       },
-      "model"_a, "loss"_a, "scale"_a, "random"_a.none(), "source"_a, ReleaseGil());
+      "model"_a, "loss"_a, "scale"_a, "random"_a.none(), "source"_a);
 }
 
 void bind_twin_run(nb::module_& inspector) {
@@ -76,7 +79,6 @@ void bind_twin_run(nb::module_& inspector) {
                    [](const amp::TwinDeviation& self) { return std::string(name(self.quantity)); })
       .def_ro("error", &amp::TwinDeviation::error)
       .def("__repr__", [](const amp::TwinDeviation& self) { return explain(self); });
-  using Step = std::function<OptionalTensor(std::int64_t)>;
   nb::class_<TwinRun>(inspector, "TwinRun",
                       "A training in low precision beside the same training in float32.")
       .def(
@@ -84,9 +86,19 @@ void bind_twin_run(nb::module_& inspector) {
           [](TwinRun* self, const nb::callable& build, std::int64_t steps, std::uint64_t seed,
              double bound) {
             const auto side = [&](bool low_precision) {
-              const auto pair = nb::cast<nb::tuple>(build(low_precision));
-              const Step step = nb::cast<Step>(pair[1]);
-              return amp::TwinSide{NamedModel(nb::cast<const nn::Module&>(pair[0])),
+              const auto pair =
+                  read<nb::tuple>(build(low_precision), "TwinRun", "the result of build");
+              if (pair.size() != 2) {
+                detail::fail("TwinRun",
+                             "expected build to return a model and a step, got {} values",
+                             pair.size());
+              }
+              const nb::object model = pair[0];
+              if (!nb::isinstance<nn::Module>(model))
+                refuse(model, "TwinRun", "the model", "a Module");
+              const auto step = function_calling<OptionalTensor, std::int64_t>(
+                  read<nb::callable>(pair[1], "TwinRun", "the step"));
+              return amp::TwinSide{NamedModel(nb::cast<const nn::Module&>(model)),
                                    [step](std::int64_t i) { return or_undefined(step(i)); }};
             };
             new (self) TwinRun(side, {.steps = steps, .seed = seed, .bound = bound});

@@ -1,6 +1,7 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 
+#include <halfgrad/files/replace_file.h>
 #include <halfgrad/io/checkpoint.h>
 #include <halfgrad/io/npy.h>
 #include <halfgrad/python/bindings/bindings.h>
@@ -24,6 +25,17 @@ void bind_tensor_files(nb::module_& io) {
         return std::pair(file.tensors, file.metadata);
       },
       "path"_a, ReleaseGil(), "Returns the tensors by name, and the metadata.");
+  io.def(
+      "_replace_file",
+      [](const Path& path, const std::vector<nb::bytes>& pieces) {
+        std::vector<files::Bytes> bytes;
+        for (const nb::bytes& piece : pieces) {
+          bytes.push_back({static_cast<const std::byte*>(piece.data()), piece.size()});
+        }
+        const nb::gil_scoped_release release;
+        files::replace_file(path, bytes);
+      },
+      "path"_a, "pieces"_a, "Replaces a file by these bytes, one after the other, atomically.");
   io.def("save_npy", &io::save_npy, "path"_a, "tensor"_a, ReleaseGil(),
          "Replaces a .npy file of NumPy atomically.");
   io.def("load_npy", &io::load_npy, "path"_a, ReleaseGil());

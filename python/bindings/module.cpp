@@ -35,6 +35,7 @@ NB_MODULE(_halfgrad, module) {
   python::bind_indexing(module, tensor);
   python::bind_operators(tensor);
   python::bind_creation(module, tensor);
+  python::bind_distributions(module);
   python::bind_conversions(module, tensor);
   python::bind_unary_ops(module, tensor);
   python::bind_binary_ops(module, tensor);

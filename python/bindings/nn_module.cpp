@@ -15,7 +15,8 @@ nb::dict dict_of(const OrderedDict<std::string, Value>& items) {
 nn::StateDict state_of(const nb::dict& dict) {
   nn::StateDict state;
   for (const auto [name, tensor] : dict) {
-    state.insert(nb::cast<std::string>(name), nb::cast<Tensor>(tensor));
+    const auto key = read<std::string>(name, "load_state_dict", "a key");
+    state.insert(key, read<Tensor>(tensor, "load_state_dict", quoted(key)));
   }
   return state;
 }

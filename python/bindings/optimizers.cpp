@@ -47,7 +47,7 @@ void bind_groups(nb::module_& optim) {
              const nb::kwargs& more) {
             for (const nb::dict& source : {options.value_or(nb::dict()), nb::dict(more)}) {
               for (const auto [name, value] : source) {
-                set_option(self.group(), nb::cast<std::string>(name), value);
+                set_option(self.group(), read<std::string>(name, "update", "an option"), value);
               }
             }
           },

@@ -1,9 +1,18 @@
 #include <halfgrad/python/bindings/param_groups.h>
 
+#include <map>
+#include <type_traits>
+
 namespace halfgrad::python {
 namespace {
 
+using optim::OptimizerState;
 using optim::ParamGroup;
+
+constexpr const char* kLoad = "load_state_dict";
+// The names of betas in an OptimizerState.
+constexpr const char* kBeta1 = "beta1";
+constexpr const char* kBeta2 = "beta2";
 
 [[noreturn]] void refuse_option(const std::string& name) {
   throw nb::key_error(("expected an option of a parameter group, got \"" + name + "\"").c_str());
@@ -12,7 +21,7 @@ using optim::ParamGroup;
 /// A tensor, or an iterable of them.
 std::vector<Tensor> parameters_in(nb::handle value) {
   if (nb::isinstance<Tensor>(value)) return {nb::cast<Tensor>(value)};
-  return nb::cast<std::vector<Tensor>>(nb::list(value));
+  return read<std::vector<Tensor>>(nb::list(value), "param_groups", quoted("params"));
 }
 
 /// Calls `visit` with the name and the member of every option.
@@ -37,6 +46,23 @@ void visit_options(Group& group, const Visit& visit) {
   visit("initial_lr", group.initial_lr);
 }
 
+bool is_flag(const std::string& name) {
+  const ParamGroup group;
+  bool found = false;
+  visit_options(group, [&](const char* known, const auto& option) {
+    using Value = typename std::remove_cvref_t<decltype(option)>::value_type;
+    if (name == known) found = std::is_same_v<Value, bool>;
+  });
+  return found;
+}
+
+bool is_option(const std::string& name) {
+  const ParamGroup group;
+  bool found = false;
+  visit_options(group, [&](const char* known, const auto&) { found = found || name == known; });
+  return found;
+}
+
 }  // namespace
 
 nb::object option_of(const ParamGroup& group, const std::string& name) {
@@ -55,7 +81,7 @@ void set_option(ParamGroup& group, const std::string& name, nb::handle value) {
   visit_options(group, [&](const char* known, auto& option) {
     if (name != known) return;
     using Value = typename std::remove_reference_t<decltype(option)>::value_type;
-    option = nb::cast<Value>(value);
+    option = read<Value>(value, "param_groups", quoted(name));
     is_known = true;
   });
   if (!is_known) refuse_option(name);
@@ -83,12 +109,12 @@ std::vector<ParamGroup> groups_of(nb::handle params) {
   ParamGroup tensors;
   for (const nb::handle element : nb::borrow(params)) {
     if (!nb::isinstance<nb::dict>(element)) {
-      tensors.params.push_back(nb::cast<Tensor>(parameter_in(element)));
+      tensors.params.push_back(read<Tensor>(parameter_in(element), "params", "each element"));
       continue;
     }
     ParamGroup& group = groups.emplace_back();
     for (const auto [name, value] : nb::borrow<nb::dict>(element)) {
-      set_option(group, nb::cast<std::string>(name), value);
+      set_option(group, read<std::string>(name, "params", "an option"), value);
     }
   }
   if (!tensors.params.empty()) groups.insert(groups.begin(), tensors);
@@ -101,16 +127,80 @@ nb::dict dict_of(const optim::ParamState& state) {
   return dict;
 }
 
-nb::dict dict_of(const optim::OptimizerState& state) {
+namespace {
+
+using Options = std::map<std::string, double>;
+
+/// PyTorch's types of the options: betas are a tuple, flags are bools.
+nb::dict dict_of(const OptimizerState::Group& group) {
+  nb::dict dict;
+  dict["params"] = nb::cast(group.params);
+  for (const auto& [name, value] : group.options) {
+    if (name == kBeta1) {
+      dict["betas"] = nb::make_tuple(value, group.options.at(kBeta2));
+    } else if (is_flag(name)) {
+      dict[name.c_str()] = value != 0;
+    } else if (name != kBeta2) {
+      dict[name.c_str()] = value;
+    }
+  }
+  return dict;
+}
+
+/// Skips keys that halfgrad's groups do not have, such as PyTorch's "foreach" and "capturable".
+void read_option(Options& options, const std::string& key, nb::handle value) {
+  if (key == "betas") {
+    const auto betas = read<std::pair<double, double>>(value, kLoad, quoted(key));
+    options[kBeta1] = betas.first;
+    options[kBeta2] = betas.second;
+  } else if (is_option(key) || key == kBeta1 || key == kBeta2) {
+    options[key] = read<double>(value, kLoad, quoted(key));
+  }
+}
+
+OptimizerState::Group group_of(const nb::dict& dict) {
+  OptimizerState::Group group;
+  for (const auto [name, value] : dict) {
+    const auto key = read<std::string>(name, kLoad, "the name of an option");
+    if (key == "params") {
+      group.params = read<std::vector<std::int64_t>>(value, kLoad, quoted(key));
+    } else {
+      read_option(group.options, key, value);
+    }
+  }
+  return group;
+}
+
+/// A tensor, an array of another package, or a number.
+Tensor tensor_in(nb::handle value, const std::string& name) {
+  if (nb::isinstance<Tensor>(value)) return nb::cast<Tensor>(value);
+  try {
+    return tensor_of(value, std::nullopt, std::nullopt);
+  } catch (const std::exception&) {
+    refuse(value, kLoad, name, "a tensor or a number");
+  }
+}
+
+/// Skips None, which PyTorch has for a momentum that is not used.
+optim::ParamState entries_of(const nb::dict& dict, std::int64_t parameter) {
+  optim::ParamState state;
+  for (const auto [key, value] : dict) {
+    const auto name = read<std::string>(key, kLoad, "the name of an entry");
+    if (value.is_none()) continue;
+    const Tensor tensor =
+        tensor_in(value, quoted(name) + " of parameter " + std::to_string(parameter));
+    state[name] = (name == "step" ? tensor.to(kFloat32) : tensor).array();
+  }
+  return state;
+}
+
+}  // namespace
+
+nb::dict dict_of(const OptimizerState& state) {
   nb::dict parameters;
   for (const auto& [index, entries] : state.state) parameters[nb::int_(index)] = dict_of(entries);
   nb::list groups;
-  for (const auto& group : state.param_groups) {
-    nb::dict options;
-    options["params"] = nb::cast(group.params);
-    for (const auto& [name, value] : group.options) options[name.c_str()] = value;
-    groups.append(options);
-  }
+  for (const auto& group : state.param_groups) groups.append(dict_of(group));
   nb::dict dict;
   dict["state"] = parameters;
   dict["param_groups"] = groups;
@@ -120,28 +210,22 @@ nb::dict dict_of(const optim::OptimizerState& state) {
   return dict;
 }
 
-optim::OptimizerState state_of(const nb::dict& dict) {
-  optim::OptimizerState state;
-  for (const auto [index, entries] : nb::borrow<nb::dict>(dict["state"])) {
-    optim::ParamState& parameter = state.state[nb::cast<std::int64_t>(index)];
-    for (const auto [name, tensor] : nb::borrow<nb::dict>(entries)) {
-      parameter[nb::cast<std::string>(name)] = nb::cast<Tensor>(tensor).array();
-    }
+OptimizerState state_of(const nb::dict& dict) {
+  OptimizerState state;
+  for (const auto [key, entries] : read<nb::dict>(dict["state"], kLoad, quoted("state"))) {
+    const auto index = read<std::int64_t>(key, kLoad, "the number of a parameter");
+    state.state[index] = entries_of(
+        read<nb::dict>(entries, kLoad, "the state of parameter " + std::to_string(index)), index);
   }
-  for (const nb::handle options : nb::borrow<nb::list>(dict["param_groups"])) {
-    auto& group = state.param_groups.emplace_back();
-    for (const auto [name, value] : nb::borrow<nb::dict>(options)) {
-      const auto key = nb::cast<std::string>(name);
-      if (key == "params") {
-        group.params = nb::cast<std::vector<std::int64_t>>(value);
-      } else {
-        group.options[key] = nb::cast<double>(value);
-      }
-    }
+  const auto groups = read<nb::list>(dict["param_groups"], kLoad, quoted("param_groups"));
+  for (const nb::handle group : groups) {
+    state.param_groups.push_back(group_of(read<nb::dict>(group, kLoad, "a parameter group")));
   }
-  if (dict.contains("steps")) state.steps = nb::cast<std::int64_t>(dict["steps"]);
+  if (dict.contains("steps")) {
+    state.steps = read<std::int64_t>(dict["steps"], kLoad, quoted("steps"));
+  }
   if (dict.contains("skipped_steps") && !nb::object(dict["skipped_steps"]).is_none()) {
-    state.skipped_steps = nb::cast<Tensor>(dict["skipped_steps"]).array();
+    state.skipped_steps = tensor_in(dict["skipped_steps"], quoted("skipped_steps")).array();
   }
   return state;
 }

@@ -18,7 +18,8 @@ void set_option(optim::ParamGroup& group, const std::string& name, nb::handle va
 std::vector<std::string> option_names(const optim::ParamGroup& group);
 
 /// PyTorch's layout: {"state": {0: {"step": ...}}, "param_groups": [{"params": [0], "lr": ...}]},
-/// with the counts "steps" and "skipped_steps" beside them.
+/// with the counts "steps" and "skipped_steps" beside them. Reads PyTorch's dictionaries, whose
+/// tensors may be those of another package, and older ones with "beta1" and "beta2".
 nb::dict dict_of(const optim::OptimizerState& state);
 optim::OptimizerState state_of(const nb::dict& dict);
 nb::dict dict_of(const optim::ParamState& state);

@@ -78,8 +78,8 @@ void bind_einsum(nb::module_& module) {
       "einsum",
       [](const std::string& equation, const nb::args& operands) {
         const bool is_list = operands.size() == 1 && !nb::isinstance<Tensor>(operands[0]);
-        const auto tensors =
-            nb::cast<std::vector<Tensor>>(is_list ? nb::object(operands[0]) : nb::object(operands));
+        const auto tensors = read<std::vector<Tensor>>(
+            is_list ? nb::object(operands[0]) : nb::object(operands), "einsum", "operands");
         const nb::gil_scoped_release release;
         return einsum(equation, tensors);
       },

@@ -7,6 +7,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <halfgrad/python/bindings/read.h>
+
 namespace halfgrad::python {
 
 namespace nb = nanobind;
@@ -50,13 +52,26 @@ class PythonLock {
   nb::gil_scoped_acquire lock_;
 };
 
+/// The name of a function in an error.
+inline std::string name_of(nb::handle function) {
+  const nb::handle named = nb::hasattr(function, "__name__") ? function : function.type();
+  return nb::cast<std::string>(nb::str(named.attr("__name__")));
+}
+
 /// A function of C++ that calls one of Python.
 template <class Result, class... Arguments>
 std::function<Result(Arguments...)> function_calling(const nb::callable& callable) {
   return [object = PythonObject(callable)](Arguments... arguments) -> Result {
     const PythonLock lock;
-    const nb::object result = object.get()(std::forward<Arguments>(arguments)...);
-    if constexpr (!std::is_void_v<Result>) return nb::cast<Result>(result);
+    const nb::object function = object.get();
+    const nb::object result = function(std::forward<Arguments>(arguments)...);
+    if constexpr (!std::is_void_v<Result>) {
+      Result value{};
+      if (!nb::try_cast(result, value)) {
+        refuse(result, name_of(function), "the result", kind_of<Result>());
+      }
+      return value;
+    }
   };
 }
 

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <type_traits>
 
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad::python {
 namespace {
+
+constexpr std::string_view kCounts[] = {"growth_interval", "_growth_tracker", "_bad_steps"};
 
 constexpr const char* kEvents[] = {"none", "growth", "backoff", "tolerated", "limited", "set"};
 
@@ -44,25 +47,26 @@ nb::list list_of(const std::vector<amp::StepReport>& reports) {
 std::vector<amp::StepReport> reports_of(const nb::list& reports) {
   std::vector<amp::StepReport> result;
   for (const nb::handle item : reports) {
-    const auto read = [&](const char* key, auto& value) {
-      value = nb::cast<std::decay_t<decltype(value)>>(item[key]);
+    const auto take = [&](const char* key, auto& value) {
+      if (nb::try_cast(nb::object(item[key]), value)) return;
+      refuse(item[key], "ScaleTimeline", quoted(key), "a value of GradScaler.reports()");
     };
     amp::StepReport& report = result.emplace_back();
-    read("step", report.step);
-    read("optimizer", report.optimizer);
-    read("scale", report.scale);
-    read("next_scale", report.next_scale);
-    read("found_inf", report.found_inf);
-    read("stepped", report.stepped);
-    read("good_steps", report.good_steps);
-    read("bad_steps", report.bad_steps);
-    read("nonfinite", report.nonfinite);
-    read("first_bad_parameter", report.first_bad_parameter);
-    read("grad_norm", report.grad_norm);
-    read("clip_factor", report.clip_factor);
-    read("loss", report.loss);
-    read("nonfinite_parameters", report.nonfinite_parameters);
-    const auto event = nb::cast<std::string>(item["event"]);
+    take("step", report.step);
+    take("optimizer", report.optimizer);
+    take("scale", report.scale);
+    take("next_scale", report.next_scale);
+    take("found_inf", report.found_inf);
+    take("stepped", report.stepped);
+    take("good_steps", report.good_steps);
+    take("bad_steps", report.bad_steps);
+    take("nonfinite", report.nonfinite);
+    take("first_bad_parameter", report.first_bad_parameter);
+    take("grad_norm", report.grad_norm);
+    take("clip_factor", report.clip_factor);
+    take("loss", report.loss);
+    take("nonfinite_parameters", report.nonfinite_parameters);
+    const auto event = read<std::string>(item["event"], "ScaleTimeline", quoted("event"));
     const auto* const found = std::find(std::begin(kEvents), std::end(kEvents), event);
     if (found == std::end(kEvents)) {
       halfgrad::detail::fail("ScaleTimeline", "expected an event of GradScaler.reports(), got {}",
@@ -84,14 +88,21 @@ nb::dict dict_of(const amp::GradScalerCounts& counts) {
 
 nb::dict dict_of(const amp::GradScalerState& state) {
   nb::dict dict;
-  for (const auto& [name, value] : state) dict[name.c_str()] = value;
+  for (const auto& [name, value] : state) {
+    if (std::ranges::find(kCounts, name) != std::end(kCounts)) {
+      dict[name.c_str()] = static_cast<std::int64_t>(value);
+    } else {
+      dict[name.c_str()] = value;
+    }
+  }
   return dict;
 }
 
 amp::GradScalerState scaler_state_of(const nb::dict& dict) {
   amp::GradScalerState state;
   for (const auto [name, value] : dict) {
-    state[nb::cast<std::string>(name)] = nb::cast<double>(value);
+    const auto key = read<std::string>(name, "load_state_dict", "a key");
+    state[key] = read<double>(value, "load_state_dict", quoted(key));
   }
   return state;
 }

@@ -12,7 +12,7 @@ nb::list list_of(const std::vector<amp::StepReport>& reports);
 /// The reports of list_of().
 std::vector<amp::StepReport> reports_of(const nb::list& reports);
 nb::dict dict_of(const amp::GradScalerCounts& counts);
-/// PyTorch's keys.
+/// PyTorch's keys and types: PyTorch takes counts as ints only.
 nb::dict dict_of(const amp::GradScalerState& state);
 amp::GradScalerState scaler_state_of(const nb::dict& dict);
 

@@ -4,7 +4,7 @@
 
 #include <halfgrad/core/fail.h>
 
-#include <halfgrad/python/bindings/bindings.h>
+#include <halfgrad/python/bindings/schedulers.h>
 
 /// Learning-rate schedules.
 namespace halfgrad::python {
@@ -14,8 +14,9 @@ using optim::LRScheduler;
 using optim::LRSchedulerState;
 using optim::Optimizer;
 
-/// The scheduler keeps its optimizer alive.
-using KeepsOptimizer = nb::keep_alive<1, 2>;
+constexpr const char* kLoad = "load_state_dict";
+
+}  // namespace
 
 nb::dict dict_of(const LRSchedulerState& state) {
   nb::dict dict;
@@ -30,27 +31,39 @@ nb::dict dict_of(const LRSchedulerState& state) {
   return dict;
 }
 
-LRSchedulerState state_of(const nb::dict& dict) {
+LRSchedulerState schedule_state_of(const nb::dict& dict) {
   LRSchedulerState state;
-  state.last_epoch = nb::cast<std::int64_t>(dict["last_epoch"]);
-  state.base_lrs = nb::cast<std::vector<double>>(dict["base_lrs"]);
-  state.last_lr = nb::cast<std::vector<double>>(dict["last_lr"]);
-  state.pending_steps = nb::cast<std::int64_t>(dict["pending_steps"]);
-  state.pending_skipped = nb::cast<std::int64_t>(dict["pending_skipped"]);
-  for (const nb::handle part : nb::borrow<nb::list>(dict["schedulers"])) {
-    state.schedulers.push_back(state_of(nb::borrow<nb::dict>(part)));
+  state.last_epoch = read<std::int64_t>(dict["last_epoch"], kLoad, quoted("last_epoch"));
+  state.base_lrs = read<std::vector<double>>(dict["base_lrs"], kLoad, quoted("base_lrs"));
+  state.last_lr = read<std::vector<double>>(dict["last_lr"], kLoad, quoted("last_lr"));
+  state.pending_steps = read<std::int64_t>(dict["pending_steps"], kLoad, quoted("pending_steps"));
+  state.pending_skipped =
+      read<std::int64_t>(dict["pending_skipped"], kLoad, quoted("pending_skipped"));
+  for (const nb::handle part : read<nb::list>(dict["schedulers"], kLoad, quoted("schedulers"))) {
+    state.schedulers.push_back(
+        schedule_state_of(read<nb::dict>(part, kLoad, "a scheduler's state")));
   }
   return state;
 }
 
-/// PyTorch's argument last_epoch. A schedule is resumed by load_state_dict().
-auto last_epoch() { return nb::arg("last_epoch") = -1; }
 void expect_start(std::int64_t last_epoch) {
   if (last_epoch != -1) {
     detail::fail("lr_scheduler", "expected last_epoch=-1, got {}; resume with load_state_dict()",
                  last_epoch);
   }
 }
+
+optim::LambdaLR::Function calling(const RateFunction& function) {
+  return function_calling<double, std::int64_t>(function);
+}
+
+std::vector<optim::LambdaLR::Function> calling(const std::vector<RateFunction>& functions) {
+  std::vector<optim::LambdaLR::Function> result;
+  for (const RateFunction& function : functions) result.push_back(calling(function));
+  return result;
+}
+
+namespace {
 
 void bind_base(nb::module_& schedules) {
   nb::class_<LRScheduler>(
@@ -66,7 +79,9 @@ void bind_base(nb::module_& schedules) {
       .def("state_dict", [](const LRScheduler& self) { return dict_of(self.state_dict()); })
       .def(
           "load_state_dict",
-          [](LRScheduler& self, const nb::dict& state) { self.load_state_dict(state_of(state)); },
+          [](LRScheduler& self, const nb::dict& state) {
+            self.load_state_dict(schedule_state_of(state));
+          },
           "state_dict"_a);
 }
 
@@ -79,7 +94,7 @@ void bind_factors(nb::module_& schedules) {
             expect_start(last_epoch);
             new (self) optim::StepLR(optimizer, {step_size, gamma});
           },
-          "optimizer"_a, "step_size"_a, "gamma"_a = 0.1, last_epoch(), KeepsOptimizer());
+          "optimizer"_a, "step_size"_a, "gamma"_a = 0.1, last_epoch_option(), KeepsOptimizer());
   nb::class_<optim::MultiStepLR, LRScheduler>(schedules, "MultiStepLR",
                                               "lr *= gamma in each epoch of milestones.")
       .def(
@@ -89,7 +104,7 @@ void bind_factors(nb::module_& schedules) {
             expect_start(last_epoch);
             new (self) optim::MultiStepLR(optimizer, {std::move(milestones), gamma});
           },
-          "optimizer"_a, "milestones"_a, "gamma"_a = 0.1, last_epoch(), KeepsOptimizer());
+          "optimizer"_a, "milestones"_a, "gamma"_a = 0.1, last_epoch_option(), KeepsOptimizer());
   nb::class_<optim::ExponentialLR, LRScheduler>(schedules, "ExponentialLR",
                                                 "lr *= gamma in every epoch.")
       .def(
@@ -99,7 +114,7 @@ void bind_factors(nb::module_& schedules) {
             expect_start(last_epoch);
             new (self) optim::ExponentialLR(optimizer, {gamma});
           },
-          "optimizer"_a, "gamma"_a, last_epoch(), KeepsOptimizer());
+          "optimizer"_a, "gamma"_a, last_epoch_option(), KeepsOptimizer());
 }
 
 void bind_ramps(nb::module_& schedules) {
@@ -112,7 +127,7 @@ void bind_ramps(nb::module_& schedules) {
             expect_start(last_epoch);
             new (self) optim::CosineAnnealingLR(optimizer, {epochs, eta_min});
           },
-          "optimizer"_a, "T_max"_a, "eta_min"_a = 0.0, last_epoch(), KeepsOptimizer());
+          "optimizer"_a, "T_max"_a, "eta_min"_a = 0.0, last_epoch_option(), KeepsOptimizer());
   nb::class_<optim::LinearLR, LRScheduler>(schedules, "LinearLR",
                                            "base_lr times a factor that changes linearly.")
       .def(
@@ -123,7 +138,7 @@ void bind_ramps(nb::module_& schedules) {
             new (self) optim::LinearLR(optimizer, {start, end, total});
           },
           "optimizer"_a, "start_factor"_a = 1.0 / 3, "end_factor"_a = 1.0, "total_iters"_a = 5,
-          last_epoch(), KeepsOptimizer());
+          last_epoch_option(), KeepsOptimizer());
   nb::class_<optim::ConstantLR, LRScheduler>(schedules, "ConstantLR",
                                              "lr * factor for the first total_iters epochs.")
       .def(
@@ -133,7 +148,8 @@ void bind_ramps(nb::module_& schedules) {
             expect_start(last_epoch);
             new (self) optim::ConstantLR(optimizer, {factor, total});
           },
-          "optimizer"_a, "factor"_a = 1.0 / 3, "total_iters"_a = 5, last_epoch(), KeepsOptimizer());
+          "optimizer"_a, "factor"_a = 1.0 / 3, "total_iters"_a = 5, last_epoch_option(),
+          KeepsOptimizer());
 }
 
 using OptionalInt = std::optional<std::int64_t>;
@@ -149,27 +165,20 @@ void bind_compositions(nb::module_& schedules) {
       schedules, "LambdaLR", "lr = base_lr * lr_lambda(epoch) for all groups, or one for each.")
       .def(
           "__init__",
-          [](optim::LambdaLR* self, Optimizer& optimizer,
-             const nb::typed<nb::callable, double(std::int64_t)>& lr_lambda,
+          [](optim::LambdaLR* self, Optimizer& optimizer, const RateFunction& lr_lambda,
              std::int64_t last_epoch) {
             expect_start(last_epoch);
-            new (self)
-                optim::LambdaLR(optimizer, function_calling<double, std::int64_t>(lr_lambda));
+            new (self) optim::LambdaLR(optimizer, calling(lr_lambda));
           },
-          "optimizer"_a, "lr_lambda"_a, last_epoch(), KeepsOptimizer())
+          "optimizer"_a, "lr_lambda"_a, last_epoch_option(), KeepsOptimizer())
       .def(
           "__init__",
           [](optim::LambdaLR* self, Optimizer& optimizer,
-             const std::vector<nb::typed<nb::callable, double(std::int64_t)>>& lr_lambda,
-             std::int64_t last_epoch) {
+             const std::vector<RateFunction>& lr_lambda, std::int64_t last_epoch) {
             expect_start(last_epoch);
-            std::vector<optim::LambdaLR::Function> functions;
-            for (const auto& function : lr_lambda) {
-              functions.push_back(function_calling<double, std::int64_t>(function));
-            }
-            new (self) optim::LambdaLR(optimizer, std::move(functions));
+            new (self) optim::LambdaLR(optimizer, calling(lr_lambda));
           },
-          "optimizer"_a, "lr_lambda"_a, last_epoch(), KeepsOptimizer());
+          "optimizer"_a, "lr_lambda"_a, last_epoch_option(), KeepsOptimizer());
   nb::class_<optim::SequentialLR, LRScheduler>(schedules, "SequentialLR",
                                                "One scheduler after another.")
       .def(
@@ -221,6 +230,7 @@ void bind_schedulers(nb::module_& module) {
   bind_factors(schedules);
   bind_ramps(schedules);
   bind_compositions(schedules);
+  bind_torch_schedulers(schedules);
 }
 
 }  // namespace halfgrad::python

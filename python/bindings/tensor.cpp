@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 #include <sstream>
 
@@ -153,6 +154,10 @@ Tensor tensor_from(const nb::bytes& bytes, const Shape& sizes, DType dtype) {
   if (bytes.size() != made.nbytes()) {
     detail::fail("Tensor", "expected {} bytes for a {} of shape {}, got {}", made.nbytes(), dtype,
                  to_string(sizes), bytes.size());
+  }
+  if (dtype == kBool && !std::all_of(bytes.c_str(), bytes.c_str() + bytes.size(),
+                                     [](char byte) { return byte == 0 || byte == 1; })) {
+    detail::fail("Tensor", "expected bytes 0 and 1 for a bool tensor, got others");
   }
   std::memcpy(made.array().data(), bytes.c_str(), bytes.size());
   return made;

@@ -3,7 +3,7 @@
 from typing import Any, Optional, Union
 
 from . import _halfgrad
-from ._halfgrad import Generator, Tensor, dtype
+from ._halfgrad import Tensor, dtype
 
 _BFLOAT16 = {"bits": 16, "eps": 2.0 ** -7, "max": (2 - 2.0 ** -7) * 2.0 ** 127,
              "tiny": 2.0 ** -126, "resolution": 0.01}
@@ -138,28 +138,3 @@ def result_type(tensor1: Union[Tensor, bool, int, float],
         raise TypeError("result_type: expected a tensor, got two numbers")
     total: Tensor = without_elements(tensor1) + without_elements(tensor2)
     return total.dtype
-
-
-def bernoulli(input: Tensor, p: Optional[float] = None, *,
-              generator: Optional[Generator] = None) -> Tensor:
-    """1 with the probability of each element, or p, else 0."""
-    result = _halfgrad.empty_like(input.detach())
-    return result.bernoulli_(input.detach() if p is None else p, generator=generator)
-
-
-def normal(mean: Union[float, Tensor], std: Union[float, Tensor] = 1.0, size: Any = None, *,
-           generator: Optional[Generator] = None, dtype: Optional[dtype] = None,
-           device: Union[str, _halfgrad.device, None] = None,
-           requires_grad: bool = False) -> Tensor:
-    """Draws elements from normal distributions: of one mean and std, with a size, or with a mean or
-    a std for each element."""
-    if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
-        if size is None:
-            raise TypeError("normal: expected a size for a mean and a std that are numbers")
-        made = _halfgrad.empty(size, dtype=dtype, device=device)
-        return made.normal_(mean, std, generator=generator).requires_grad_(requires_grad)
-    if size is not None:
-        raise TypeError("normal: expected no size for a tensor of means or stds")
-    total: Any = mean + std
-    standard = _halfgrad.empty_like(total.detach()).normal_(generator=generator)
-    return (standard * std + mean).detach()

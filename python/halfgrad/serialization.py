@@ -7,7 +7,6 @@ import functools
 import importlib
 import os
 import pickle
-import tempfile
 from typing import IO, Any, Optional, Union
 
 from . import _halfgrad
@@ -51,25 +50,28 @@ def deepcopy_tensor(self: Tensor, memo: dict[int, Any]) -> Tensor:
     return copied
 
 
+class _Pieces:
+    """The file of a pickle in memory. It keeps the bytes of large tensors without a copy."""
+
+    def __init__(self) -> None:
+        self.written: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        self.written.append(bytes(data))
+
+
 def save(obj: object, f: Union[Path, IO[bytes]]) -> None:
-    """Pickles an object to a path or a file. The file of a path is replaced when it is complete.
+    """Pickles an object to a path or a file. The file of a path is replaced when it is complete,
+    and keeps its mode; a symbolic link stays, and its target is replaced.
 
     Tensors are saved without their graph; tensors that share memory are saved once each.
     """
     if not isinstance(f, (str, os.PathLike)):
         pickle.dump(obj, f, protocol=4)
         return
-    folder = os.path.dirname(os.path.abspath(f))
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".save-")
-    try:
-        with open(handle, "wb") as file:
-            pickle.dump(obj, file, protocol=4)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, f)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    pieces = _Pieces()
+    pickle.dump(obj, pieces, protocol=4)
+    _halfgrad.io._replace_file(f, pieces.written)
 
 
 _SAFE = {

@@ -59,6 +59,10 @@ def test_the_scalers_state():
     scaler = amp.GradScaler("cpu", init_scale=8.0)
     state = scaler.state_dict()
     assert state["scale"] == 8 and state["_growth_tracker"] == 0
+    # PyTorch's scaler takes ints only.
+    assert type(state["_growth_tracker"]) is int and type(state["growth_interval"]) is int
+    assert type(amp.GradScaler(hysteresis=2).state_dict()["_bad_steps"]) is int
+    amp.GradScaler().load_state_dict({key: float(value) for key, value in state.items()})
     other = amp.GradScaler()
     other.load_state_dict(state)
     assert other.get_scale() == 8

@@ -299,3 +299,63 @@ def test_extra_states():
 def test_bad_arguments(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+class Five:
+    """Gives 5 where a function of the user gives tensors."""
+
+    def __len__(self):
+        return 5
+
+    def get_batch(self, indices):
+        return 5
+
+
+class WithoutGradient(hg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return 5
+
+
+X = hg.ones(2, requires_grad=True)
+WRONG = [
+    (lambda: next(iter(hg.data.DataLoader(Five()))),
+     "DataLoader: expected the result of get_batch to be two tensors, got int"),
+    (lambda: X["a":], "index: expected the start of a slice to be an int or None, got str"),
+    (lambda: hg.einsum("i", 5), "einsum: expected operands to be an iterable of tensors, got int"),
+    (lambda: nn.Linear(2, 2).load_state_dict({"weight": 5}),
+     'load_state_dict: expected "weight" to be a tensor, got int'),
+    (lambda: WithoutGradient.apply(X).sum().backward(),
+     "backward: expected the result to be a tensor or None, got int"),
+    (lambda: hg.amp.GradScaler(enabled=False).step(hg.optim.SGD([X]), lambda: 5),
+     "<lambda>: expected the result to be a tensor, got int"),
+    (lambda: hg.inspector.find_overflow(nn.Linear(2, 2), lambda: None),
+     "<lambda>: expected the result to be a tensor, got NoneType"),
+    (lambda: hg.inspector.TwinRun(lambda low: 5, steps=1),
+     "TwinRun: expected the result of build to be a tuple, got int"),
+    (lambda: hg.inspector.TwinRun(lambda low: (5, lambda i: None), steps=1),
+     "TwinRun: expected the model to be a Module, got int"),
+    (lambda: hg.inspector.ScaleTimeline([{"step": "a"}]),
+     'ScaleTimeline: expected "step" to be a value of GradScaler.reports\\(\\), got str'),
+    (lambda: hg.check(lambda x: x, "relu", seed="a"), "check: expected seed to be an int, got str"),
+]
+
+
+@pytest.mark.parametrize("call, match", WRONG)
+def test_values_of_wrong_types_are_named(call, match):
+    with pytest.raises(TypeError, match=match):
+        call()
+
+
+def test_errors_of_distributions():
+    for mean, std in ((hg.zeros(2), -1.0), (0.0, hg.tensor([1.0, -1.0])), (hg.zeros(2), -hg.ones(2))):
+        with pytest.raises(ValueError, match="normal: expected (a )?standard deviation"):
+            hg.normal(mean, std)
+    with pytest.raises(ValueError, match="bernoulli: expected probabilities in"):
+        hg.bernoulli(hg.tensor([0.5, 1.5]))
+    assert hg.normal(hg.zeros(2, 1), hg.ones(3)).shape == (2, 3)
+    assert hg.bernoulli(hg.zeros(3), 1.0).tolist() == [1, 1, 1]

@@ -2,7 +2,9 @@
 
 import copy
 import io
+import os
 import pickle
+import stat
 
 import pytest
 
@@ -98,6 +100,35 @@ def test_states_of_a_run_are_saved_and_loaded(tmp_path):
     other.load_state_dict(saved["optimizer"])
     assert other.param_groups[0]["lr"] == pytest.approx(0.01)
     assert [file.name for file in tmp_path.iterdir()] == ["run.pt"]
+
+
+def test_files_keep_their_modes_and_links(tmp_path):
+    def mode(path):
+        return stat.S_IMODE(os.stat(path).st_mode)
+
+    before = os.umask(0o022)
+    try:
+        hg.save(hg.ones(3), tmp_path / "new")
+    finally:
+        os.umask(before)
+    assert mode(tmp_path / "new") == 0o644
+    os.chmod(tmp_path / "new", 0o664)
+    os.symlink(tmp_path / "new", tmp_path / "link")
+    hg.save(hg.zeros(2), tmp_path / "link")
+    assert os.path.islink(tmp_path / "link") and mode(tmp_path / "new") == 0o664
+    assert hg.load(tmp_path / "new").tolist() == [0, 0]
+    assert sorted(os.listdir(tmp_path)) == ["link", "new"]
+    with pytest.raises(RuntimeError, match="replace_file: expected to write"):
+        hg.save(hg.ones(3), tmp_path / "missing" / "file")
+
+
+def test_bools_of_other_bytes_are_refused():
+    good = pickle.dumps(hg.tensor([True, False, True]))
+    assert pickle.loads(good).tolist() == [True, False, True]
+    changed = good.replace(b"\x01\x00\x01", b"\x02\x00\x01")
+    assert changed != good
+    with pytest.raises(ValueError, match="expected bytes 0 and 1 for a bool tensor"):
+        hg.load(io.BytesIO(changed))
 
 
 def test_load_runs_no_foreign_code(tmp_path):

@@ -6,7 +6,8 @@ import pytest
 
 import halfgrad as hg
 from halfgrad import nn
-from halfgrad.optim.swa_utils import AveragedModel, get_ema_avg_fn, get_swa_avg_fn, update_bn
+from halfgrad.optim.swa_utils import (AveragedModel, get_ema_avg_fn, get_ema_multi_avg_fn,
+                                      get_swa_avg_fn, get_swa_multi_avg_fn, update_bn)
 
 
 def values(tensor):
@@ -51,6 +52,33 @@ def test_a_function_of_the_user_is_called_from_the_second_value_on():
         average.update_parameters(model_of(value))
     assert values(average.module.weight) == [5, 5]
     assert counts == [0, 1]
+
+
+def test_averages_of_lists_are_those_of_tensors():
+    def averaged(dtype, **options):
+        hg.manual_seed(1)
+        model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)).to(dtype)
+        average = AveragedModel(model, use_buffers=True, **options)
+        for _ in range(3):
+            with hg.no_grad():
+                for tensor in [*model.parameters(), model[1].running_mean]:
+                    tensor.normal_()
+            average.update_parameters(model)
+        return average.state_dict()
+
+    for one, many in ((get_swa_avg_fn(), get_swa_multi_avg_fn()),
+                      (get_ema_avg_fn(0.75), get_ema_multi_avg_fn(0.75))):
+        for dtype in (hg.float32, hg.float16):
+            expected, got = averaged(dtype, avg_fn=one), averaged(dtype, multi_avg_fn=many)
+            assert all(hg.equal(expected[name], got[name]) for name in expected)
+            assert got["module.0.weight"].dtype == dtype
+    with pytest.raises(ValueError, match="expected avg_fn or multi_avg_fn, got both"):
+        AveragedModel(model_of(1), avg_fn=get_swa_avg_fn(), multi_avg_fn=get_swa_multi_avg_fn())
+
+
+def test_arguments_have_the_positions_of_pytorch():
+    average = AveragedModel(nn.BatchNorm1d(2), None, None, get_ema_multi_avg_fn(), True)
+    assert average.use_buffers and average.multi_avg_fn is not None
 
 
 def test_the_model_keeps_its_parameters():

@@ -8,7 +8,7 @@ import pytest
 import halfgrad as hg
 from halfgrad.utils.data import (BatchSampler, ConcatDataset, DataLoader, Dataset, IterableDataset,
                                  RandomSampler, SequentialSampler, Subset, TensorDataset,
-                                 default_collate, random_split)
+                                 default_collate, default_convert, random_split)
 
 Pair = collections.namedtuple("Pair", "x y")
 
@@ -59,6 +59,51 @@ def test_samplers():
         DataLoader(Squares(), shuffle=True, sampler=[0])
 
 
+def test_more_samples_than_there_are():
+    sampler = RandomSampler(range(3), num_samples=7)
+    order = list(sampler)
+    assert len(sampler) == len(order) == 7
+    assert sorted(order[:3]) == sorted(order[3:6]) == [0, 1, 2] and order[6] in (0, 1, 2)
+    assert len(list(RandomSampler(range(3), num_samples=2))) == 2
+    assert list(RandomSampler([])) == []
+    for count in (0, -1, 2.0):
+        with pytest.raises(ValueError, match="num_samples: expected an int of at least 1"):
+            RandomSampler(range(3), num_samples=count)
+
+
+@pytest.mark.parametrize("options, match", [
+    ({"batch_size": 0}, "batch_size: expected an int of at least 1, got 0"),
+    ({"batch_sampler": [[0], [1]], "batch_size": 3}, "expected a batch_sampler alone"),
+    ({"batch_sampler": [[0], [1]], "sampler": [0]}, "expected a batch_sampler alone"),
+    ({"batch_sampler": [[0], [1]], "drop_last": True}, "expected a batch_sampler alone"),
+    ({"batch_size": None, "drop_last": True}, "expected a batch_size for drop_last"),
+    ({"num_workers": -1}, "expected num_workers and timeout of at least 0, got -1"),
+    ({"timeout": -1}, "expected num_workers and timeout of at least 0"),
+    ({"prefetch_factor": 2}, "expected num_workers for prefetch_factor"),
+    ({"persistent_workers": True}, "expected num_workers for prefetch_factor")])
+def test_contradictory_arguments(options, match):
+    with pytest.raises(ValueError, match=match):
+        DataLoader(Squares(), **options)
+
+
+def test_batches_have_a_size():
+    with pytest.raises(ValueError, match="BatchSampler: batch_size: expected an int"):
+        BatchSampler(range(3), 0, False)
+
+
+def test_samples_without_a_batch_are_tensors():
+    def only(sample):
+        return next(iter(DataLoader([sample], batch_size=None)))
+
+    x = only(np.ones(2, np.float32))
+    assert isinstance(x, hg.Tensor) and x.tolist() == [1, 1]
+    assert only(np.float64(2)).dtype == hg.float64
+    pair = only(Pair(np.ones(1), 3))
+    assert isinstance(pair, Pair) and pair.x.tolist() == [1] and pair.y == 3
+    assert only({"a": [np.zeros(1)], "b": "text"})["a"][0].tolist() == [0]
+    assert default_convert(np.array(["a"])).tolist() == ["a"]
+
+
 def test_data_sets_of_data_sets():
     tensors = TensorDataset(hg.arange(4), hg.arange(4, 8))
     assert [t.item() for t in tensors[1]] == [1, 5] and len(tensors) == 4
@@ -67,11 +112,19 @@ def test_data_sets_of_data_sets():
     assert [joined[i][0].item() for i in (0, 1, 2, -1)] == [3, 0, 0, 3]
     with pytest.raises(IndexError):
         joined[6]
+    assert [t.tolist() for t in Subset(tensors, [3, 1])[[0, 1]]] == [[3, 1], [7, 5]]
     parts = random_split(tensors, [0.5, 0.5])
     assert sorted(i for part in parts for i in part.indices) == [0, 1, 2, 3]
     assert [len(part) for part in random_split(tensors, [3, 1])] == [3, 1]
     with pytest.raises(ValueError, match="random_split: expected lengths that sum to 4"):
         random_split(tensors, [3, 3])
+    for lengths in ([0.3, 0.3], [0, 0], [5, -1], [1.5, 2.5]):
+        with pytest.raises(ValueError, match="random_split: expected lengths that sum to 4"):
+            random_split(tensors, lengths)
+    with pytest.raises(ValueError, match="expected fractions in"):
+        random_split(tensors, [1.5, -0.5])
+    with pytest.warns(UserWarning, match="a subset is empty"):
+        assert [len(part) for part in random_split(range(1), [0.5, 0.5])] == [1, 0]
     with pytest.raises(ValueError, match="one length"):
         TensorDataset(hg.ones(2), hg.ones(3))
 
@@ -84,5 +137,20 @@ def test_data_sets_without_a_length():
     assert [x.tolist() for x in DataLoader(Stream(), 2)] == [[0, 1], [2, 3], [4]]
     with pytest.raises(TypeError, match="with __len__"):
         len(DataLoader(Stream(), 2))
+    with pytest.raises(ValueError, match="no shuffle"):
+        DataLoader(Stream(), shuffle=True)
+
+
+def test_iterable_data_sets_with_a_length():
+    class Stream(IterableDataset):
+        def __iter__(self):
+            return iter(range(5))
+
+        def __len__(self):
+            return 5
+
+    assert [x.tolist() for x in DataLoader(Stream(), 2)] == [[0, 1], [2, 3], [4]]
+    assert len(DataLoader(Stream(), 2)) == 3 and len(DataLoader(Stream(), 2, drop_last=True)) == 2
+    assert len(DataLoader(Stream(), batch_size=None)) == 5
     with pytest.raises(ValueError, match="no shuffle"):
         DataLoader(Stream(), shuffle=True)

@@ -1,7 +1,7 @@
 """The schedule that follows a measured value."""
 
 import math
-from typing import Any, Union
+from typing import Any, Sequence, Union
 
 from .._halfgrad import Tensor
 from .._halfgrad.optim import Optimizer
@@ -12,12 +12,13 @@ class ReduceLROnPlateau:
 
     A value improves if it is below best * (1 - threshold), or with threshold_mode "abs" below
     best - threshold; with mode "max" above best * (1 + threshold) or best + threshold. After a
-    reduction, `cooldown` epochs do not count. A change smaller than `eps` is not made.
+    reduction, `cooldown` epochs do not count. lr does not fall below `min_lr`, one for all groups or
+    one for each. A change smaller than `eps` is not made.
     """
 
     def __init__(self, optimizer: Optimizer, mode: str = "min", factor: float = 0.1,
                  patience: int = 10, threshold: float = 1e-4, threshold_mode: str = "rel",
-                 cooldown: int = 0, min_lr: Union[float, list[float]] = 0.0,
+                 cooldown: int = 0, min_lr: Union[float, Sequence[float]] = 0.0,
                  eps: float = 1e-8) -> None:
         if mode not in ("min", "max") or threshold_mode not in ("rel", "abs"):
             raise ValueError("ReduceLROnPlateau: expected mode \"min\" or \"max\" and "
@@ -31,6 +32,16 @@ class ReduceLROnPlateau:
         self.cooldown, self.min_lr, self.eps = cooldown, min_lr, eps
         self.best = math.inf if mode == "min" else -math.inf
         self.num_bad_epochs = self.cooldown_counter = self.last_epoch = 0
+        self._min_lrs()
+
+    def _min_lrs(self) -> list[float]:
+        groups = len(self.optimizer.param_groups)
+        if not isinstance(self.min_lr, (list, tuple)):
+            return [self.min_lr] * groups  # type: ignore[list-item]
+        if len(self.min_lr) != groups:
+            raise ValueError("ReduceLROnPlateau: expected one min_lr, or one for each of the "
+                             f"{groups} groups, got {len(self.min_lr)}")
+        return list(self.min_lr)
 
     def _is_better(self, value: float) -> bool:
         sign = 1 if self.mode == "max" else -1
@@ -58,8 +69,7 @@ class ReduceLROnPlateau:
             self.num_bad_epochs = 0
 
     def _reduce(self) -> None:
-        for i, group in enumerate(self.optimizer.param_groups):
-            least = self.min_lr[i] if isinstance(self.min_lr, list) else self.min_lr
+        for group, least in zip(self.optimizer.param_groups, self._min_lrs()):
             reduced = max(group["lr"] * self.factor, least)
             if group["lr"] - reduced > self.eps:
                 group["lr"] = reduced

@@ -11,6 +11,9 @@ from ..autograd import no_grad
 #: average, a 0-dim tensor of int64 on their device.
 AvgFn = Callable[[Tensor, Tensor, Tensor], Tensor]
 
+#: Replaces averages by the next ones, in place, from the same arguments as lists.
+MultiAvgFn = Callable[[list[Tensor], list[Tensor], Tensor], None]
+
 M = TypeVar("M", bound=Module)
 
 
@@ -28,6 +31,25 @@ def get_ema_avg_fn(decay: float = 0.999) -> AvgFn:
     if not 0 <= decay <= 1:
         raise ValueError(f"get_ema_avg_fn: expected decay in [0, 1], got {decay}")
     return lambda averaged, current, num_averaged: averaged.lerp(current, 1 - decay)
+
+
+def _of_lists(avg_fn: AvgFn) -> MultiAvgFn:
+    @no_grad()
+    def average(averaged: list[Tensor], current: list[Tensor], num_averaged: Tensor) -> None:
+        for ours, theirs in zip(averaged, current):
+            ours.copy_(avg_fn(ours, theirs, num_averaged))
+
+    return average
+
+
+def get_swa_multi_avg_fn() -> MultiAvgFn:
+    """get_swa_avg_fn() for lists, in place."""
+    return _of_lists(get_swa_avg_fn())
+
+
+def get_ema_multi_avg_fn(decay: float = 0.999) -> MultiAvgFn:
+    """get_ema_avg_fn() for lists, in place."""
+    return _of_lists(get_ema_avg_fn(decay))
 
 
 def _pairs(averaged: list[Tensor], current: list[Tensor], what: str) -> list[tuple[Tensor, Tensor]]:
@@ -53,15 +75,19 @@ class AveragedModel(Module, Generic[M]):
 
     The first update_parameters() copies the values. Averages have the dtype of the parameters: keep
     those in float32, because a 16-bit average loses every change below half its spacing. With
-    `use_buffers` the buffers are averaged too; else they are copied.
+    `use_buffers` the buffers are averaged too; else they are copied. `multi_avg_fn` gets all tensors
+    of one device and dtype at once, as lists, where `avg_fn` gets one after the other.
     """
 
     module: M
     n_averaged: Tensor
 
     def __init__(self, model: M, device: Optional[Union[str, device]] = None,
-                 avg_fn: Optional[AvgFn] = None, use_buffers: bool = False) -> None:
+                 avg_fn: Optional[AvgFn] = None, multi_avg_fn: Optional[MultiAvgFn] = None,
+                 use_buffers: bool = False) -> None:
         super().__init__()
+        if avg_fn is not None and multi_avg_fn is not None:
+            raise ValueError("AveragedModel: expected avg_fn or multi_avg_fn, got both")
         self.module = copy.deepcopy(model)
         if device is not None:
             self.module.to(device)
@@ -69,18 +95,31 @@ class AveragedModel(Module, Generic[M]):
         self.register_buffer("n_averaged", zeros((), dtype=int64,
                                                  device="cpu" if first is None else first.device))
         self.avg_fn = get_swa_avg_fn() if avg_fn is None else avg_fn
+        self.multi_avg_fn = multi_avg_fn
         self.use_buffers = use_buffers
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         return self.module(*args, **kwargs)
 
-    def _average(self, target: Tensor, value: Tensor) -> None:
-        is_double = target.dtype == float64 or not target.is_floating_point()
-        dtype = float64 if is_double else float32  # 16-bit values are averaged in float32
-        count = self.n_averaged.to(target.device)
-        following = value.detach().to(target.device).to(dtype)
-        average = self.avg_fn(target.to(dtype), following, count)
-        target.copy_(following.where(count == 0, average))
+    def _average(self, pairs: list[tuple[Tensor, Tensor]]) -> None:
+        groups: dict[tuple[str, bool], list[tuple[Tensor, Tensor]]] = {}
+        for target, value in pairs:
+            is_double = target.dtype == float64 or not target.is_floating_point()
+            groups.setdefault((str(target.device), is_double), []).append((target, value))
+        for (place, is_double), group in groups.items():
+            dtype = float64 if is_double else float32  # 16-bit values are averaged in float32
+            count = self.n_averaged.to(place)
+            current = [value.detach().to(place).to(dtype) for _, value in group]
+            averages = self._averages([target.to(dtype) for target, _ in group], current, count)
+            for (target, _), first, average in zip(group, current, averages):
+                target.copy_(first.where(count == 0, average))
+
+    def _averages(self, averaged: list[Tensor], current: list[Tensor],
+                  count: Tensor) -> Iterable[Tensor]:
+        if self.multi_avg_fn is None:
+            return (self.avg_fn(*pair, count) for pair in zip(averaged, current))
+        self.multi_avg_fn(averaged, current, count)
+        return averaged
 
     @no_grad()
     def update_parameters(self, model: Module) -> None:
@@ -90,13 +129,12 @@ class AveragedModel(Module, Generic[M]):
         """
         parameters = _pairs(list(self.module.parameters()), list(model.parameters()), "parameters")
         buffers = _pairs(list(self.module.buffers()), list(model.buffers()), "buffers")
-        for target, value in parameters:
-            self._average(target.detach(), value)
-        for target, value in buffers:
-            if self.use_buffers:
-                self._average(target, value)
-            else:
-                target.copy_(value.to(target.device))
+        averaged = [(target.detach(), value) for target, value in parameters]
+        if self.use_buffers:
+            averaged += buffers
+        self._average(averaged)
+        for target, value in [] if self.use_buffers else buffers:
+            target.copy_(value.to(target.device))
         self.n_averaged.add_(1)
 
 

@@ -6,16 +6,20 @@ thread, and can resume inside an epoch.
 
 import bisect
 import itertools
+import math
+import warnings
 from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequence, Sized
 
 from .._halfgrad import Generator, Tensor, stack, tensor
+from ..extras import as_tensor
 from .samplers import (BatchSampler, RandomSampler, Sampler, SequentialSampler, SubsetRandomSampler,
-                       WeightedRandomSampler, batches, permutation)
+                       WeightedRandomSampler, batch_count, batches, expect_count, permutation)
 
 __all__ = [
     "BatchSampler", "ConcatDataset", "DataLoader", "Dataset", "IterableDataset", "RandomSampler",
     "Sampler", "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler",
-    "TensorDataset", "WeightedRandomSampler", "default_collate", "get_worker_info", "random_split",
+    "TensorDataset", "WeightedRandomSampler", "default_collate", "default_convert", "get_worker_info",
+    "random_split",
 ]
 
 
@@ -30,7 +34,7 @@ class Dataset:
 
 
 class IterableDataset(Dataset):
-    """A data set that defines __iter__() only."""
+    """A data set that defines __iter__(), and __len__() if it knows its length."""
 
     def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError(f"{type(self).__name__}: define __iter__()")
@@ -82,6 +86,8 @@ class Subset(Dataset):
         self.indices = indices
 
     def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, list):
+            return self.dataset[[self.indices[i] for i in index]]
         return self.dataset[self.indices[index]]
 
     def __len__(self) -> int:
@@ -109,17 +115,27 @@ class ConcatDataset(Dataset):
 
 def random_split(dataset: Any, lengths: Sequence[float],
                  generator: Optional[Generator] = None) -> list[Subset]:
-    """Subsets of these lengths, or these shares of the whole, in random order."""
+    """Subsets of these lengths, or of these fractions, in random order.
+
+    Lengths that sum to 1 are fractions, as in PyTorch. Each subset gets the floor of its share, and
+    the samples that remain go to the first subsets.
+    """
     total = len(dataset)
-    sizes = [int(length) for length in lengths]
-    if sum(lengths) <= 1 + 1e-9 and total > 1:
-        sizes = [int(total * share) for share in lengths]
+    sizes = list(lengths)
+    if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
+        if min(lengths) < 0:
+            raise ValueError(f"random_split: expected fractions in [0, 1], got {lengths}")
+        sizes = [math.floor(total * share) for share in lengths]
         for i in range(total - sum(sizes)):
             sizes[i % len(sizes)] += 1
-    if sum(sizes) != total:
-        raise ValueError(f"random_split: expected lengths that sum to {total}, got {lengths}")
+        if 0 in sizes:
+            warnings.warn(f"random_split: a subset is empty, fractions {lengths} of {total} samples",
+                          stacklevel=2)
+    if sum(sizes) != total or any(size != int(size) or size < 0 for size in sizes):
+        raise ValueError(f"random_split: expected lengths that sum to {total}, or fractions that sum "
+                         f"to 1, got {lengths}")
     order = iter(permutation(total, generator))
-    return [Subset(dataset, list(itertools.islice(order, size))) for size in sizes]
+    return [Subset(dataset, list(itertools.islice(order, int(size)))) for size in sizes]
 
 
 def default_collate(batch: Sequence[Any]) -> Any:
@@ -149,15 +165,41 @@ def default_collate(batch: Sequence[Any]) -> Any:
                     f"sequences, got {type(first).__name__}; pass collate_fn")
 
 
+def default_convert(data: Any) -> Any:
+    """Makes tensors of NumPy's arrays, inside mappings and sequences too; keeps other values."""
+    import numpy as np
+
+    if isinstance(data, (np.ndarray, np.generic)):
+        return as_tensor(np.asarray(data)) if data.dtype.kind in "fiub" else data
+    if isinstance(data, Mapping):
+        return {key: default_convert(value) for key, value in data.items()}
+    if isinstance(data, tuple) and hasattr(data, "_fields"):
+        return type(data)(*(default_convert(value) for value in data))
+    if isinstance(data, (tuple, list)):
+        return [default_convert(value) for value in data]
+    return data
+
+
 def get_worker_info() -> None:
     """None: samples are loaded in the thread that iterates."""
+
+
+def _expect_worker_options(num_workers: int, timeout: float, prefetch_factor: Optional[int],
+                           persistent_workers: bool) -> None:
+    if num_workers < 0 or timeout < 0:
+        raise ValueError("DataLoader: expected num_workers and timeout of at least 0, got "
+                         f"{num_workers} and {timeout}")
+    if num_workers == 0 and (prefetch_factor is not None or persistent_workers):
+        raise ValueError("DataLoader: expected num_workers for prefetch_factor and "
+                         "persistent_workers, got 0")
 
 
 class DataLoader:
     """Batches of a data set. Samples are loaded in the thread that iterates.
 
-    `generator` shuffles; by default the default generator does. Arguments for worker processes and
-    `pin_memory` are accepted and change nothing; batches are the same as without them.
+    `generator` shuffles; by default the default generator does. With batch_size=None samples come
+    one by one, and arrays become tensors. Arguments for worker processes and `pin_memory` are
+    checked and change nothing; batches are the same as without them.
     """
 
     def __init__(self, dataset: Any, batch_size: Optional[int] = 1, shuffle: Optional[bool] = None,
@@ -167,17 +209,26 @@ class DataLoader:
                  drop_last: bool = False, timeout: float = 0, worker_init_fn: Any = None,
                  multiprocessing_context: Any = None, generator: Optional[Generator] = None, *,
                  prefetch_factor: Optional[int] = None, persistent_workers: bool = False) -> None:
-        if shuffle and (sampler is not None or batch_sampler is not None):
+        _expect_worker_options(num_workers, timeout, prefetch_factor, persistent_workers)
+        has_sampler = sampler is not None or batch_sampler is not None
+        self.is_iterable = isinstance(dataset, IterableDataset) or (
+            not hasattr(dataset, "__len__") and hasattr(dataset, "__iter__"))
+        if self.is_iterable and (shuffle or has_sampler):
+            raise ValueError("DataLoader: expected no shuffle and no sampler for a data set that is "
+                             "iterated")
+        if shuffle and has_sampler:
             raise ValueError("DataLoader: expected shuffle or a sampler, got both")
-        if batch_size is not None and batch_size < 1:
-            raise ValueError(f"DataLoader: expected a batch_size of at least 1, got {batch_size}")
+        if batch_sampler is not None:
+            if batch_size != 1 or sampler is not None or drop_last:
+                raise ValueError("DataLoader: expected a batch_sampler alone, got it with "
+                                 "batch_size, sampler or drop_last")
+            batch_size = None
+        elif batch_size is None and drop_last:
+            raise ValueError("DataLoader: expected a batch_size for drop_last, got None")
+        if batch_size is not None:
+            expect_count("DataLoader: batch_size", batch_size)
         self.dataset, self.batch_size, self.drop_last = dataset, batch_size, drop_last
-        self.collate_fn = collate_fn
-        self.is_iterable = not hasattr(dataset, "__len__") and hasattr(dataset, "__iter__")
-        if self.is_iterable and (shuffle or sampler is not None or batch_sampler is not None):
-            raise ValueError("DataLoader: expected no shuffle and no sampler for a data set "
-                             "without __len__")
-        self.sampler = sampler
+        self.collate_fn, self.sampler = collate_fn, sampler
         if sampler is None and not self.is_iterable:
             shuffled = RandomSampler(dataset, generator=generator) if shuffle else None
             self.sampler = shuffled or SequentialSampler(dataset)
@@ -198,12 +249,16 @@ class DataLoader:
             return (self._collated(self._samples(indices)) for indices in self.batch_sampler)
         values = self.dataset if self.is_iterable else (self.dataset[i] for i in self.sampler or ())
         if self.batch_size is None:
-            return (value if self.collate_fn is None else self.collate_fn(value) for value in values)
+            return ((self.collate_fn or default_convert)(value) for value in values)
         return (self._collated(batch)
                 for batch in batches(values, self.batch_size, self.drop_last))
 
     def __len__(self) -> int:
         source = self.batch_sampler if self.batch_sampler is not None else self.sampler
+        if self.is_iterable:
+            source = self.dataset
         if not isinstance(source, Sized):
             raise TypeError("DataLoader: expected a data set with __len__, got one without")
-        return len(source)
+        if not self.is_iterable or self.batch_size is None:
+            return len(source)
+        return batch_count(len(source), self.batch_size, self.drop_last)

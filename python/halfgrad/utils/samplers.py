@@ -35,19 +35,27 @@ class SequentialSampler(Sampler):
 
 
 class RandomSampler(Sampler):
-    """All indices in random order, or `num_samples` random ones with replacement."""
+    """All indices in random order, or `num_samples` random ones.
+
+    Without replacement, more samples than the data set has are several random orders after each
+    other.
+    """
 
     def __init__(self, data_source: Sized, replacement: bool = False,
                  num_samples: Optional[int] = None,
                  generator: Optional[Generator] = None) -> None:
         super().__init__(data_source)
+        if num_samples is not None:
+            expect_count("RandomSampler: num_samples", num_samples)
         self.replacement, self.generator = replacement, generator
         self.num_samples = len(data_source) if num_samples is None else num_samples
 
     def __iter__(self) -> Iterator[int]:
         count = len(self.data_source)
         if not self.replacement:
-            return iter(permutation(count, self.generator)[:self.num_samples])
+            rounds = -(-self.num_samples // max(count, 1))
+            order = [i for _ in range(rounds) for i in permutation(count, self.generator)]
+            return iter(order[:self.num_samples])
         with Region(lambda: use_generator(self.generator or default_generator())):
             return iter(randint(0, count, self.num_samples).tolist())
 
@@ -91,14 +99,23 @@ class BatchSampler(Sampler):
 
     def __init__(self, sampler: Any, batch_size: int, drop_last: bool) -> None:
         super().__init__()
+        expect_count("BatchSampler: batch_size", batch_size)
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
     def __iter__(self) -> Iterator[list[int]]:
         return batches(self.sampler, self.batch_size, self.drop_last)
 
     def __len__(self) -> int:
-        count = len(self.sampler)
-        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+        return batch_count(len(self.sampler), self.batch_size, self.drop_last)
+
+
+def expect_count(name: str, value: Any) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name}: expected an int of at least 1, got {value}")
+
+
+def batch_count(samples: int, size: int, drop_last: bool) -> int:
+    return samples // size if drop_last else -(-samples // size)
 
 
 def batches(values: Iterable[Any], size: int, drop_last: bool) -> Iterator[list[Any]]:
