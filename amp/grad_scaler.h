@@ -182,10 +182,13 @@ class GradScaler {
   /// A copy of what state_dict() leaves out, for checkpoints: "counters" and, with a history,
   /// "log". Call it after update(); empty before the first scale().
   std::map<std::string, Array> records() const;
-  /// Continues counting and logging from these. Throws std::invalid_argument for anything that
-  /// records() of a scaler with these options does not return; then nothing has changed. A log of
-  /// an older release, without losses, is accepted.
+  /// Continues counting and logging from these. With another history the newest reports that fit
+  /// are kept, and without one none. Throws std::invalid_argument for anything that records() of no
+  /// scaler returns, such as an event that does not exist; then nothing has changed. A log of an
+  /// older release, without losses, is accepted.
   void load_records(const std::map<std::string, Array>& saved);
+  /// Throws what load_records() would throw, and changes nothing.
+  void check_records(const std::map<std::string, Array>& saved) const;
 
   /// For training on several ranks, as dist::synchronize() does: `reduce` gets each found_inf
   /// (float32, 0-dim) after the gradients were checked and before a step reads it, and replaces it
@@ -217,6 +220,7 @@ class GradScaler {
   enum class Accepted : std::uint8_t { all, narrow };
 
   void initialize(Device device);
+  std::map<std::string, Array> fitting(const std::map<std::string, Array>& saved) const;
   static void copy_records(const std::map<std::string, Array>& records,
                            const detail::ScaleState& state, const detail::StepLog& log);
   OptState* find_state(const optim::Optimizer& optimizer);

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include <halfgrad/amp/grad_scaler.h>
+#include <halfgrad/amp/log/loaded_log.h>
 #include <halfgrad/core/fail.h>
 
 /// The calls of GradScaler between iterations: figures, options, saving and loading.
@@ -126,24 +128,30 @@ std::map<std::string, Array> GradScaler::records() const {
   return records;
 }
 
-void GradScaler::load_records(const std::map<std::string, Array>& saved) {
-  std::map<std::string, Array> records = saved;
-  const auto log = records.find("log");
-  if (log != records.end() && detail::StepLog::is_without_losses(log->second, options_.history)) {
-    log->second = detail::StepLog::with_losses(log->second);
-  }
-  for (const auto& [name, array] : records) {
-    const bool is_log = name == "log" && options_.history > 0;
-    const Shape sizes =
-        is_log ? detail::StepLog::sizes(options_.history) : Shape{detail::ScaleState::kCounters};
-    const DType dtype = is_log ? kDouble : kInt64;
-    if ((!is_log && name != "counters") || array.sizes() != sizes || array.dtype() != dtype) {
-      fail("load_records", "expected {} {}, got \"{}\" of shape {}", dtype, sizes, name,
-           array.sizes());
+std::map<std::string, Array> GradScaler::fitting(const std::map<std::string, Array>& saved) const {
+  std::map<std::string, Array> records;
+  for (const auto& [name, array] : saved) {
+    if (name == "counters") {
+      detail::check_counters(array);
+      records[name] = array;
+    } else if (name != "log") {
+      fail("load_records", "expected \"counters\" and \"log\", got \"{}\"", name);
+    } else {
+      const Array log = detail::loaded_log(array, options_.history);
+      if (options_.history > 0) records[name] = log;
     }
   }
+  return records;
+}
+
+void GradScaler::check_records(const std::map<std::string, Array>& saved) const {
+  static_cast<void>(fitting(saved));
+}
+
+void GradScaler::load_records(const std::map<std::string, Array>& saved) {
+  std::map<std::string, Array> records = fitting(saved);
   if (!state_.initialized()) {
-    first_records_ = records;
+    first_records_ = std::move(records);
     return;
   }
   copy_records(records, state_, log_);

@@ -34,6 +34,7 @@ std::string describe(ScaleId got) {
 void expect_step_allowed(const optim::Optimizer& optimizer, const char* method,
                          bool combines_ranks) {
   optimizer.expect_step_allowed(method);
+  optimizer.expect_sizes(method);
   if (!optimizer.is_sharded() || combines_ranks) return;
   fail<std::runtime_error>(method,
                            "expected a scaler that combines found_inf over ranks, since each rank "

@@ -208,4 +208,9 @@ void AsyncGradScaler::load_records(const std::map<std::string, Array>& records) 
   main_.load_records(records);
 }
 
+void AsyncGradScaler::check_records(const std::map<std::string, Array>& records) const {
+  complete();
+  main_.check_records(records);
+}
+
 }  // namespace halfgrad::amp

@@ -98,6 +98,7 @@ class AsyncGradScaler {
   /// GradScaler's.
   std::map<std::string, Array> records() const;
   void load_records(const std::map<std::string, Array>& records);
+  void check_records(const std::map<std::string, Array>& records) const;
 
  private:
   using Ticket = optim::UpdateThread::Ticket;

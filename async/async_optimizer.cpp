@@ -101,6 +101,7 @@ AsyncOptimizer::~AsyncOptimizer() {
   });
   optimizer_.set_step_guard(nullptr);
   refuse_scaled_.remove();
+  report_failure([this] { give_back_parameters(); });
 }
 
 // Outside step functions the host's copies have no gradients, and a step would change nothing.

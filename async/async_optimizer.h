@@ -66,14 +66,17 @@ class AsyncOptimizer {
   /// may clip them, call step() and a learning-rate scheduler; it must not touch the model.
   using StepFunction = std::function<void(Optimizer&)>;
 
-  /// Gives `optimizer` the host's copies as parameters, and converts its state to them. From then
-  /// on only step functions may use it: its step() elsewhere, and that of a GradScaler with it,
-  /// throws std::runtime_error. `optimizer` must outlive this object; several objects may share
+  /// Gives `optimizer` the host's copies as parameters, and converts its state to them. Until the
+  /// destructor only step functions may use it: its step() elsewhere, and that of a GradScaler with
+  /// it, throws std::runtime_error. `optimizer` must outlive this object; several objects may share
   /// `thread`. Throws std::invalid_argument for parameters on several devices, and for an optimizer
   /// with amp::MasterWeights.
   explicit AsyncOptimizer(Optimizer& optimizer,
                           std::shared_ptr<UpdateThread> thread = std::make_shared<UpdateThread>());
-  /// Waits for launched steps and writes the result to the model; prints a failure on stderr.
+  /// Waits for launched steps, writes the result to the model, and gives the optimizer the model's
+  /// parameters back, with its state converted to them: further steps may be plain ones, or those
+  /// of another AsyncOptimizer. The state of 16-bit parameters is then rounded to 16 bits. Prints a
+  /// failure on stderr.
   ~AsyncOptimizer();
   AsyncOptimizer(const AsyncOptimizer&) = delete;
   AsyncOptimizer& operator=(const AsyncOptimizer&) = delete;
@@ -138,6 +141,7 @@ class AsyncOptimizer {
   void check_unchanged(const char* method) const;
   void note_versions();
   void write_back();
+  void give_back_parameters();
   std::shared_ptr<Gradients> take_gradients(const char* method);
   // These run on the update thread.
   void add(const Gradients& gradients);

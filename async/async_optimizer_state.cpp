@@ -48,4 +48,17 @@ void AsyncOptimizer::load_state_dict(const AsyncOptimizerState& state) {
   write_back();
 }
 
+// Parameters of groups that were added in the meantime stay.
+void AsyncOptimizer::give_back_parameters() {
+  const OptimizerState state = optimizer_.state_dict();
+  auto parameter = parameters_.begin();
+  for (ParamGroup& group : optimizer_.param_groups()) {
+    for (Tensor& param : group.params) {
+      if (parameter == parameters_.end() || !param.is_same(parameter->host)) continue;
+      param = parameter++->model;
+    }
+  }
+  optimizer_.load_state_dict(state);
+}
+
 }  // namespace halfgrad::optim

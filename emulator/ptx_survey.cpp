@@ -117,6 +117,10 @@ void print(const Survey& survey) {
 }  // namespace
 
 int main(int count, char** arguments) {
+  if (count < 2) {
+    std::cerr << "ptx-survey: expected FILE..., PTX texts or programs that embed PTX, got none\n";
+    return 2;
+  }
   Survey survey;
   for (int i = 1; i < count; ++i) {
     try {

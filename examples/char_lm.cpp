@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 #include <halfgrad/programs/command_line.h>
 #include <halfgrad/programs/interrupt.h>
+#include <halfgrad/programs/outputs.h>
 #include <halfgrad/programs/saves.h>
 #include <halfgrad/programs/terminal.h>
 
@@ -75,13 +76,16 @@ int run(const Options& options) {
                    programs::command_again(options.command, {}, {}));
   }
   const Validation result = train(model, corpus, options, saves, page ? &*page : nullptr);
-  if (options.traces) options.traces->finish();
+  programs::Outputs outputs("char_lm");
+  if (options.traces) outputs.write([&] { options.traces->finish(); });
   if (page) {
     if (programs::is_interrupted()) page->set_interrupted();
-    page->finish();
-    fmt::print("\nReport: {}\n", page->file().string());
+    outputs.write([&] {
+      page->finish();
+      fmt::print("\nReport: {}\n", page->file().string());
+    });
   }
-  const int status = saves.conclude();
+  const int status = outputs.conclude(saves.conclude());
   if (programs::is_interrupted()) {
     explain_interrupt(options, saves, result.steps);
     return programs::interrupted_status();

@@ -9,6 +9,7 @@
 #include <halfgrad/files/replace_file.h>
 #include <halfgrad/programs/command_line.h>
 #include <halfgrad/programs/interrupt.h>
+#include <halfgrad/programs/outputs.h>
 #include <nlohmann/json.hpp>
 
 #include "mnist_mlp/distributed.h"
@@ -112,18 +113,22 @@ int run(const Options& options) {
     explain_interrupt(options, digits);
     status = programs::interrupted_status();
   }
-  if (options.traces) options.traces->finish();
+  programs::Outputs outputs("mnist_mlp");
+  if (options.traces) outputs.write([&] { options.traces->finish(); });
   if (!options.json.empty()) {
     const std::string text = results.dump(2) + "\n";
-    halfgrad::files::replace_file(options.json, std::as_bytes(std::span(text)));
+    outputs.write(
+        [&] { halfgrad::files::replace_file(options.json, std::as_bytes(std::span(text))); });
   }
   if (page) {
     if (programs::is_interrupted()) page->set_interrupted();
     if (!launches.empty()) page->launches(launches);
-    page->finish();
-    fmt::print("\nReport: {}\n", page->file().string());
+    outputs.write([&] {
+      page->finish();
+      fmt::print("\nReport: {}\n", page->file().string());
+    });
   }
-  return status;
+  return outputs.conclude(status);
 }
 
 }  // namespace

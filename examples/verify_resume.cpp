@@ -210,7 +210,11 @@ Options parse_options(int argc, char** argv) {
       ->check(CLI::ExistingFile)
       ->needs(part);
   app.add_option("--parent", options.parent)->group("");  // not for users
-  app.parse_or_exit(argc, argv);
+  app.parse_or_exit(argc, argv, [&] {
+    if (part->empty() || options.complete_at <= options.to) return;
+    throw CLI::ValidationError(fmt::format("--complete-at: expected at most {}, as --to, got {}",
+                                           options.to, options.complete_at));
+  });
   return options;
 }
 

@@ -113,6 +113,7 @@ void read_scaler(const Checkpoint& from, const std::string& name, Scaler& scaler
     halfgrad::detail::fail("Checkpoint",
                            "expected the state of an enabled scaler called \"{}\", got none", name);
   }
+  scaler.check_records(records);  // before anything changes
   scaler.load_state_dict(state);
   scaler.load_records(records);
 }

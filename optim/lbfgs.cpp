@@ -147,6 +147,7 @@ std::optional<Tensor> LBFGS::run_step(const std::function<Tensor()>& closure) {
   Problem problem(group, closure);
   double loss = problem.evaluate();
   const Tensor first_loss = problem.loss;
+  expect_sizes("step");
   Tensor gradient = problem.gradient();
   if (gradient.numel() == 0) return first_loss;
   ParamState& state = this->state(group.params[0]);

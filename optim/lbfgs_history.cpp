@@ -25,7 +25,7 @@ void LBFGSHistory::add(const Tensor& next_gradient, std::int64_t history_size) {
   const Tensor y = next_gradient - gradient, s = d * t;
   const double curvature = dot(y, s).item();
   if (!(curvature > 1e-10)) return;
-  if (std::ssize(pairs) == history_size) pairs.pop_front();
+  while (!pairs.empty() && std::ssize(pairs) >= history_size) pairs.pop_front();
   if (history_size > 0) pairs.push_back({y, s, 1 / curvature});
   h_diag = curvature / dot(y, y).item();
 }

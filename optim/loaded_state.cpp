@@ -31,17 +31,31 @@ void check_entries(const std::string& optimizer, std::int64_t number, const Para
   }
 }
 
+}  // namespace
+
 StateEntry::Sizes sizes_of(const std::string& name, const std::vector<StateEntry>& entries) {
   if (name == "step" || name == kOverflows) return StateEntry::Sizes::scalar;
   const auto entry = std::ranges::find(entries, name, &StateEntry::name);
   return entry != entries.end() ? entry->sizes : StateEntry::Sizes::of_parameter;
 }
 
-}  // namespace
-
 void add_master(ParamState& state, const Tensor& param) {
   state[kMaster] = param.array().to(DType::f32).contiguous();
   state[kOverflows] = Array::full({}, 0, kLong, param.device());
+}
+
+Array loaded_scalar(const std::string& optimizer, const std::string& name, const Array& saved) {
+  const bool is_count = name == kOverflows || name == "skipped_steps";
+  const DType dtype = is_count ? kLong : kFloat;
+  if (saved.ndim() != 0) {
+    fail(optimizer, "expected {} of shape {}, got {}", name, Shape(), saved.sizes());
+  }
+  Array scalar = saved.clone().to(dtype);
+  if (saved.dtype() != dtype && scalar.item() != saved.item()) {
+    fail(optimizer, "expected a value of {} that {} holds exactly, got {}", name, dtype,
+         saved.item());
+  }
+  return scalar;
 }
 
 ParamState loaded_state(const std::string& optimizer, std::int64_t number, const ParamState& saved,
@@ -50,16 +64,20 @@ ParamState loaded_state(const std::string& optimizer, std::int64_t number, const
   check_entries(optimizer, number, saved, entries);
   ParamState state;
   if (has_master && !saved.contains(kMaster)) add_master(state, param);
-  const DType updated = has_master || saved.contains(kMaster) ? DType::f32 : param.dtype();
+  const bool takes_master = is_reduced(param.dtype());
+  const bool gets_master = has_master || (takes_master && saved.contains(kMaster));
+  const DType updated = gets_master ? DType::f32 : param.dtype();
   for (const auto& [name, array] : saved) {
+    if (!takes_master && (name == kMaster || name == kOverflows)) continue;
     const StateEntry::Sizes kind = sizes_of(name, entries);
     const bool is_moment = kind == StateEntry::Sizes::of_parameter;
-    const Shape sizes = is_moment ? param.sizes() : Shape();
-    if (kind != StateEntry::Sizes::any && array.sizes() != sizes) {
-      fail(optimizer, "expected {} of shape {}, got {}", name, sizes, array.sizes());
+    if (is_moment && array.sizes() != param.sizes()) {
+      fail(optimizer, "expected {} of shape {}, got {}", name, param.sizes(), array.sizes());
     }
-    const DType dtype = is_moment ? updated : array.dtype();
-    state[name] = array.clone().to(dtype).to(param.device());
+    const Array converted = kind == StateEntry::Sizes::scalar
+                                ? loaded_scalar(optimizer, name, array)
+                                : array.clone().to(is_moment ? updated : array.dtype());
+    state[name] = converted.to(param.device());
   }
   const bool is_begun = std::ranges::any_of(
       entries, [&saved](const StateEntry& entry) { return saved.contains(entry.name); });

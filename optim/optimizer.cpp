@@ -211,10 +211,14 @@ void Optimizer::load_state_dict(const OptimizerState& saved) {
                                                  has_master, entries);
     }
   }
+  Array skipped_steps;
+  if (saved.skipped_steps.defined()) {
+    skipped_steps = detail::loaded_scalar(name_, "skipped_steps", saved.skipped_steps).to(device);
+  }
   groups_ = std::move(groups);
   state_ = std::move(state);
   steps_ = saved.steps;
-  skipped_steps_ = saved.skipped_steps.defined() ? saved.skipped_steps.clone().to(device) : Array();
+  skipped_steps_ = std::move(skipped_steps);
   run_hooks(*load_hooks_);
 }
 

@@ -87,7 +87,8 @@ struct StateEntry {
   /// For a 0-dim float32 entry: its value if a saved state holds other entries but not this one.
   std::optional<double> if_missing = {};
   enum class Sizes { of_parameter, scalar, any };
-  Sizes sizes = Sizes::of_parameter;  ///< other arrays keep their dtype; "step" is a scalar
+  /// A scalar is float32, and so is "step"; an array of any sizes keeps its dtype.
+  Sizes sizes = Sizes::of_parameter;
 };
 
 /// A copy of an optimizer's whole state, for checkpoints. Parameters are numbered in their order,
@@ -119,7 +120,8 @@ class Optimizer {
   /// Makes one update. Calls `closure` first, if given, with gradients enabled, to compute the loss
   /// and its gradients, and returns its result; without a closure an undefined tensor. Throws
   /// std::runtime_error for gradients known to carry a GradScaler's scale, and
-  /// std::invalid_argument for the gradient of an integer parameter; then nothing has changed.
+  /// std::invalid_argument for the gradient of an integer parameter and for a gradient or a state
+  /// of another shape than its parameter; then nothing has changed.
   Tensor step(const std::function<Tensor()>& closure = nullptr);
 
   /// Makes one update under a GradScaler's control. Throws std::invalid_argument as above.
@@ -134,6 +136,10 @@ class Optimizer {
   /// Throws std::runtime_error, beginning with `method`, if the guard of set_step_guard() refuses a
   /// step. GradScaler calls it before it looks at gradients.
   void expect_step_allowed(const char* method) const;
+  /// Throws std::invalid_argument, beginning with `method`, if the gradient of a parameter, a
+  /// moment or a master has another shape than the parameter, as after set_data() with other sizes.
+  /// Every step begins with it, and so do the GradScaler's calls.
+  void expect_sizes(const char* method) const;
   /// For a wrapper that runs the steps itself: each step begins with a call of `guard`, which gets
   /// the name of the method and throws if the step is not the wrapper's. An empty guard removes it.
   void set_step_guard(std::function<void(const char* method)> guard) {
@@ -195,11 +201,13 @@ class Optimizer {
   /// Loads a state_dict(): options unchanged, moments converted to each parameter's dtype and
   /// device. A parameter without saved state starts again without state. A parameter with a master
   /// of amp::MasterWeights gets the saved one or, if there is none, a new one with its present
-  /// values.
+  /// values. A float32 or float64 parameter is its own master: it keeps its values, as in PyTorch,
+  /// and a saved master is dropped.
   ///
   /// Throws std::invalid_argument, and changes nothing, if groups, numbers of parameters or shapes
-  /// differ, for options out of range (except learning rates, which a schedule may have set), and
-  /// for a parameter's state with a missing or an unknown entry.
+  /// differ, for options out of range (except learning rates, which a schedule may have set), for
+  /// counts that are no 0-dim arrays of exact values, and for a parameter's state with a missing or
+  /// an unknown entry.
   void load_state_dict(const OptimizerState& saved);
 
   using StepHook = std::function<void(Optimizer&)>;

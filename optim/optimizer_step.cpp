@@ -7,10 +7,12 @@
 
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/autograd/graph/grad_scale.h>
+#include <halfgrad/autograd/graph/narrow_gradient.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/graph.h>
 #include <halfgrad/optim/count_step.h>
 #include <halfgrad/optim/late_updates.h>
+#include <halfgrad/optim/loaded_state.h>
 #include <halfgrad/optim/local_control.h>
 #include <halfgrad/optim/norm_pass.h>
 #include <halfgrad/optim/shared_gradients.h>
@@ -48,6 +50,34 @@ void Optimizer::expect_step_allowed(const char* method) const {
   if (step_guard_) step_guard_(method);
 }
 
+// Kernels index gradient and state as they index the parameter.
+void Optimizer::expect_sizes(const char* method) const {
+  for (const ParamGroup& group : groups_) {
+    for (const Tensor& param : group.params) {
+      const Tensor grad = param.grad();
+      if (!grad.defined()) continue;
+      const Shape& sizes = param.sizes();
+      if (detail::gradient_sizes(grad) != sizes) {
+        detail::fail(method,
+                     "expected gradients of their parameters' shapes, got one of {} for a "
+                     "parameter of {}; call zero_grad() when the shape of a parameter changes",
+                     detail::gradient_sizes(grad), sizes);
+      }
+      for (const auto& [entry, array] : state(param)) {
+        const bool is_count = entry == "step" || entry == detail::kOverflows;
+        if (is_count || array.sizes() == sizes) continue;
+        if (detail::sizes_of(entry, state_entries(group)) != StateEntry::Sizes::of_parameter) {
+          continue;
+        }
+        detail::fail(method,
+                     "expected {} of shape {}, as the parameter, in the state of {}, got {}; make "
+                     "a new optimizer when the shape of a parameter changes",
+                     entry, sizes, name_, array.sizes());
+      }
+    }
+  }
+}
+
 Tensor Optimizer::step(const std::function<Tensor()>& closure) {
   expect_step_allowed("step");
   run_hooks(*pre_hooks_);
@@ -64,6 +94,7 @@ std::optional<Tensor> Optimizer::run_step(const std::function<Tensor()>& closure
     loss = closure();
   }
   refuse_scaled(parameters());
+  expect_sizes("step");
   update_groups(control_of_gradients());
   return loss;
 }
@@ -72,6 +103,7 @@ void Optimizer::step(const StepControl& control) {
   expect_step_allowed("step");
   run_hooks(*pre_hooks_);
   const NoGradGuard no_grad;
+  if (!control.counted_on) expect_sizes("step");  // prepare_counted_step() came after a check
   update_groups(detail::unscale_shared_gradients(parameters(), control));
   run_hooks(*post_hooks_);
 }

@@ -2,9 +2,15 @@
 
 #include <unistd.h>
 
+#include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
@@ -22,6 +28,17 @@ inline double number(const std::string& text) {
 inline std::string positive(const std::string& text) {
   const double value = number(text);
   return std::isfinite(value) && value > 0 ? "" : "expected a finite number above 0, got " + text;
+}
+
+/// Checks a seed, an unsigned integer of 64 bits. CLI11 itself accepts -1, and clamps what is too
+/// large.
+inline std::string seed(const std::string& text) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && stop == end) return "";
+  return fmt::format("expected an integer in [0, {}], got {}",
+                     std::numeric_limits<std::uint64_t>::max(), text);
 }
 
 inline auto within(double low, double high) {
@@ -54,6 +71,26 @@ inline std::string writable(const std::string& text) {
   const fs::path& target = is_device ? file : folder;
   if (access(target.c_str(), W_OK) == 0) return "";
   return fmt::format("expected a file or folder that can be written, got {}", target.string());
+}
+
+/// Throws CLI::ValidationError if two of these options with their files name one file, which the
+/// second would overwrite. Empty paths and devices are left out.
+inline void different_files(
+    const std::vector<std::pair<std::string, std::filesystem::path>>& options) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  std::vector<fs::path> files;
+  for (const auto& [option, path] : options) {
+    const bool is_device = fs::exists(path, error) && !fs::is_regular_file(path, error);
+    files.push_back(path.empty() || is_device
+                        ? fs::path()
+                        : fs::weakly_canonical(fs::absolute(path, error), error));
+    for (std::size_t i = 0; i + 1 < files.size(); ++i) {
+      if (files.back().empty() || files[i] != files.back()) continue;
+      throw CLI::ValidationError(fmt::format("{}: expected another file than that of {}, got {}",
+                                             option, options[i].first, path.string()));
+    }
+  }
 }
 
 }  // namespace checks

@@ -34,6 +34,7 @@ class TraceOptions {
   TraceOptions& operator=(const TraceOptions&) = delete;
 
   bool has_trace() const { return !trace_.empty(); }
+  const std::filesystem::path& trace() const { return trace_; }
   bool has_tensorboard() const { return !tensorboard_.empty(); }
   /// Returns the files; nullptr if neither option was given. Throws files::WriteError.
   std::shared_ptr<halfgrad::report::TraceFiles> open() const {

@@ -64,14 +64,14 @@ void print_formats(double x) {
   }
 }
 
-/// Parses a number. For other text, or a value outside double's range, sets `error` and returns
-/// NaN.
+/// Parses a number and rounds it to double. For other text, or a value that overflows, sets `error`
+/// and returns NaN.
 double number_of(const std::string& text, std::string& error) {
   char* end = nullptr;
   errno = 0;
   const double x = std::strtod(text.c_str(), &end);
-  const bool out_of_range = errno == ERANGE && (x == 0 || std::isinf(x));  // not for subnormals
-  if (!text.empty() && end == text.c_str() + text.size() && !out_of_range) return x;
+  const bool overflows = errno == ERANGE && std::isinf(x);
+  if (!text.empty() && end == text.c_str() + text.size() && !overflows) return x;
   error = fmt::format("expected a number, got \"{}\"", text);
   return NAN;
 }

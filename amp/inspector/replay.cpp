@@ -65,13 +65,14 @@ Replay::Replay(const amp::NamedModel& model, const std::function<Tensor()>& loss
 
 void Replay::ran(const OpCall& call) {
   if (call.in_backward) return;
-  Call record{call.op, model_.running_module(), {}, {}, call.result, calls_.size()};
+  Call record{call.op, model_.running_module(), {}, {}, {}, call.result, calls_.size()};
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
     if (!call.operands[i].defined()) continue;
     const std::string name = model_.name_of(call.inputs[i]);
     const std::string place = "operand " + std::to_string(i);
     record.names.push_back(name.empty() ? place : name + " (" + place + ")");
     record.operands.push_back(call.operands[i]);
+    record.is_parameter.push_back(!name.empty());
   }
   if (call.result.requires_grad() && !call.result.is_leaf()) {
     call_of_node_[call.result.grad_fn().get()] = calls_.size();
@@ -122,22 +123,25 @@ void Replay::notice(const Tensor& gradient, bool comes_from_finite, const Call& 
 double Replay::largest_at_origin_of(const Replay& other) const { return largest_[other.place_]; }
 
 // In the order of the calls, finds the one from which the inf or NaN of each result came. An
-// infinity that was filled in, or given to the model, is wanted until an op turns it into a NaN.
+// infinity that was filled in, or given to the model, is wanted until an op turns it into a NaN;
+// one in a parameter never is.
 const Replay::Call& Replay::forward_origin() const {
   std::unordered_map<const TensorImpl*, const Call*> origin_of;
   const auto origin = [&](const Call& call) -> const Call* {
     const amp::ExponentHistogram result = histogram(call.result);
     if (result.nonfinite() == 0) return nullptr;
-    bool given_infinity = false, given_nan = false;
-    for (const Tensor& operand : call.operands) {
+    bool given_infinity = false, given_nan = false, has_bad_parameter = false;
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      const Tensor& operand = call.operands[i];
       const auto known = origin_of.find(operand.impl().get());
       if (known != origin_of.end()) return known->second;
       const amp::ExponentHistogram numbers = histogram(operand);
       given_infinity |= numbers.infinities() > 0;
       given_nan |= numbers.nans() > 0;
+      has_bad_parameter |= call.is_parameter[i] && numbers.nonfinite() > 0;
     }
     const bool is_wanted = (given_infinity || fills(call.op)) && result.nans() == 0;
-    return is_wanted && !given_nan ? nullptr : &call;
+    return is_wanted && !given_nan && !has_bad_parameter ? nullptr : &call;
   };
   const Call* last = &calls_.back();
   for (const Call& call : calls_) {

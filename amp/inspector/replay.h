@@ -42,6 +42,7 @@ class Replay : public OpObserver {
     std::string module = {};
     std::vector<std::string> names = {};  // names of the operands
     std::vector<Tensor> operands = {};
+    std::vector<bool> is_parameter = {};  // by operand
     Tensor result = {};
     std::optional<std::size_t> index = {};  // number of calls before it
   };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include <halfgrad/amp/log/log_fields.h>
 #include <halfgrad/core/engines/parallel.h>
 #include <halfgrad/core/engines/reduce.h>
 #include <halfgrad/core/engines/sum_reduction.h>
@@ -11,28 +12,7 @@
 namespace halfgrad::detail {
 namespace {
 
-enum Field : std::uint8_t {
-  step,
-  optimizer,
-  scale,
-  next_scale,
-  found_inf,
-  stepped,
-  event,
-  good_steps,
-  bad_steps,
-  nonfinite,
-  first_bad_parameter,
-  grad_norm,
-  clip_factor,
-  loss,
-  losses,  // number of losses in the sum
-  nonfinite_parameters,
-  kFields
-};
-constexpr std::int64_t kFieldsWithoutLosses = loss;
-// Columns of the last row. The losses are those of the iteration that has not ended.
-enum Counter : std::uint8_t { written, iterations, loss_sum, loss_count };
+using namespace log_fields;
 
 struct CountNonFinite : SumReduction {
   template <class T>
@@ -182,16 +162,6 @@ GradientFigures measure(const optim::Optimizer& optimizer, Device device) {
 }
 
 Shape StepLog::sizes(std::int64_t capacity) { return {capacity + 1, kFields}; }
-
-bool StepLog::is_without_losses(const Array& rows, std::int64_t capacity) {
-  return rows.dtype() == kDouble && rows.sizes() == Shape{capacity + 1, kFieldsWithoutLosses};
-}
-
-Array StepLog::with_losses(const Array& rows) {
-  const Array wide = Array::full(sizes(rows.size(0) - 1), 0, kDouble, rows.device());
-  wide.slice(1, 0, kFieldsWithoutLosses).copy_(rows);
-  return wide;
-}
 
 StepLog::StepLog(std::int64_t capacity, Device device)
     : rows_(Array::full(sizes(capacity), 0, kDouble, device)) {}

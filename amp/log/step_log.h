@@ -34,11 +34,6 @@ class StepLog {
   StepLog(std::int64_t capacity, Device device);
 
   static Shape sizes(std::int64_t capacity);
-  /// True for the rows() of an older release, which had no losses.
-  static bool is_without_losses(const Array& rows, std::int64_t capacity);
-  /// Returns a copy of such rows in the present format, without losses.
-  static Array with_losses(const Array& rows);
-
   bool enabled() const { return rows_.defined(); }
   /// The whole log, for a checkpoint.
   const Array& rows() const { return rows_; }

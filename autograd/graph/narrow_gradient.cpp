@@ -155,6 +155,10 @@ DType gradient_dtype(const Tensor& gradient) {
   return is_narrow(gradient) ? kFloat : gradient.dtype();
 }
 
+const Shape& gradient_sizes(const Tensor& gradient) {
+  return is_narrow(gradient) ? gradient.impl()->narrow->elements.sizes() : gradient.sizes();
+}
+
 std::uint32_t gradient_version(const Tensor& gradient) {
   return is_narrow(gradient) ? gradient.impl()->narrow->elements.storage()->version()
                              : gradient._version();

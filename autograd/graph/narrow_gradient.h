@@ -56,8 +56,9 @@ GradientOperands narrow_operands(const Tensor& gradient);
 /// True while `gradient` is narrow, with factors or without.
 bool is_narrow(const Tensor& gradient);
 
-/// The dtype and the version of a gradient. Unlike Tensor's functions they do not widen it.
+/// The dtype, sizes and version of a gradient. Unlike Tensor's functions they do not widen it.
 DType gradient_dtype(const Tensor& gradient);
+const Shape& gradient_sizes(const Tensor& gradient);
 std::uint32_t gradient_version(const Tensor& gradient);
 
 /// Multiplies a narrow gradient by both elements of `factors`, later, when something looks at it.

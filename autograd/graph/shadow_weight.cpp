@@ -49,7 +49,9 @@ ShadowWeight::ShadowWeight(const Array& weight, DType dtype)
 
 bool ShadowWeight::is_current(const Array& weight, std::uint64_t replays) const {
   return !weight.storage()->is_exposed() && replays_ == replays &&
-         weight_ == WriteState::of(weight) && own_ == WriteState::of(elements_);
+         weight_ == WriteState::of(weight) && own_ == WriteState::of(elements_) &&
+         elements_.sizes() == weight.sizes() && strides_ == weight.strides() &&
+         offset_ == weight.storage_offset();
 }
 
 bool ShadowWeight::is_behind_by_one_write(const Array& weight) const {
@@ -61,6 +63,8 @@ bool ShadowWeight::is_behind_by_one_write(const Array& weight) const {
 void ShadowWeight::mark_current(const Array& weight, std::uint64_t replays) {
   weight_ = WriteState::of(weight);
   own_ = WriteState::of(elements_);
+  strides_ = weight.strides();
+  offset_ = weight.storage_offset();
   replays_ = replays;
 }
 

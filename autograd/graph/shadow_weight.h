@@ -46,6 +46,8 @@ class ShadowWeight {
  private:
   Array elements_;
   WriteState weight_, own_;  // when the elements were cast
+  Shape strides_;            // the weight's: set_data() may give it another view of its storage
+  std::int64_t offset_ = 0;
   std::uint64_t replays_ = 0;
 };
 

@@ -37,15 +37,16 @@ class LocalSamples : public DistributedSampler<> {
   }
   /// The sampler must have the size, the number of replicas and the rank of the saved one.
   void load(serialize::InputArchive& archive) override {
-    Tensor epoch;
+    Tensor epoch = tensor(std::int64_t{0});
     archive.read("epoch", epoch);
+    const auto positions = Positions::loaded(archive);
+    if (positions.size() != samples_.size()) {
+      halfgrad::detail::fail("DistributedSampler", "expected {} samples for this process, got {}",
+                             samples_.size(), positions.size());
+    }
     epoch_ = static_cast<std::size_t>(epoch.item<std::int64_t>());
     samples_ = chosen();
-    positions_.load(archive);
-    if (positions_.size() != samples_.size()) {
-      halfgrad::detail::fail("DistributedSampler", "expected {} samples for this process, got {}",
-                             samples_.size(), positions_.size());
-    }
+    positions_ = positions;
   }
 
  protected:

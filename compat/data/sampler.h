@@ -57,12 +57,19 @@ class Positions {
     archive.write("index", tensor(static_cast<std::int64_t>(index_)));
     archive.write("size", tensor(static_cast<std::int64_t>(size_)));
   }
-  void load(serialize::InputArchive& archive) {
-    Tensor index, size;
+  /// Throws std::invalid_argument for an index outside the epoch.
+  static Positions loaded(serialize::InputArchive& archive) {
+    Tensor index = tensor(std::int64_t{0}), size = tensor(std::int64_t{0});
     archive.read("index", index);
     archive.read("size", size);
-    index_ = static_cast<std::size_t>(index.item<std::int64_t>());
-    size_ = static_cast<std::size_t>(size.item<std::int64_t>());
+    const auto at = index.item<std::int64_t>(), end = size.item<std::int64_t>();
+    if (at < 0 || at > end) {
+      halfgrad::detail::fail("load", "expected a sampler's index in [0, size], got {} of size {}",
+                             at, end);
+    }
+    Positions positions(static_cast<std::size_t>(end));
+    positions.index_ = static_cast<std::size_t>(at);
+    return positions;
   }
   /// The number of samples of the next batch, which starts at index(); then moves on.
   std::size_t take(std::size_t batch_size) {
@@ -94,7 +101,9 @@ class SequentialSampler : public Sampler<> {
     return batch;
   }
   void save(serialize::OutputArchive& archive) const override { positions_.save(archive); }
-  void load(serialize::InputArchive& archive) override { positions_.load(archive); }
+  void load(serialize::InputArchive& archive) override {
+    positions_ = detail::Positions::loaded(archive);
+  }
   std::size_t index() const noexcept { return positions_.index(); }
 
  private:
@@ -124,14 +133,27 @@ class RandomSampler : public Sampler<> {
     archive.write("order", tensor(std::vector<std::int64_t>(order_.begin(), order_.end())));
   }
   void load(serialize::InputArchive& archive) override {
-    positions_.load(archive);
+    const auto positions = detail::Positions::loaded(archive);
     Tensor order;
     archive.read("order", order);
+    auto indices = order.to_vector<std::int64_t>();
+    std::sort(indices.begin(), indices.end());
+    if (indices.size() != positions.size() || !is_iota(indices)) {
+      halfgrad::detail::fail("load", "expected an order that has 0 to {} once each, got another",
+                             static_cast<std::int64_t>(positions.size()) - 1);
+    }
+    positions_ = positions;
     set_order(order);
   }
   std::size_t index() const noexcept { return positions_.index(); }
 
  private:
+  static bool is_iota(const std::vector<std::int64_t>& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i] != static_cast<std::int64_t>(i)) return false;
+    }
+    return true;
+  }
   void draw() {
     set_order(randperm(static_cast<std::int64_t>(positions_.size()), {.device = kCPU}));
   }
@@ -172,7 +194,9 @@ class StreamSampler : public Sampler<BatchSize> {
   }
 
   void save(serialize::OutputArchive& archive) const override { positions_.save(archive); }
-  void load(serialize::InputArchive& archive) override { positions_.load(archive); }
+  void load(serialize::InputArchive& archive) override {
+    positions_ = detail::Positions::loaded(archive);
+  }
 
  private:
   detail::Positions positions_;

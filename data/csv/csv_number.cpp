@@ -1,11 +1,26 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <locale>
+#include <sstream>
 #include <system_error>
 
 #include <halfgrad/data/csv/csv_text.h>
 
 namespace halfgrad::data::detail {
+namespace {
+
+// Rounds a number that double cannot hold to 0 if it is too small, as pandas does. from_chars does
+// not tell whether it is too small or too large; a stream stores 0 or the largest double.
+std::optional<double> small_number(const std::string& text) {
+  std::istringstream stream(text);
+  stream.imbue(std::locale::classic());
+  double value = 0;
+  stream >> value;
+  return std::abs(value) < 1 ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
 
 std::optional<double> parse_number(std::string text, char decimal) {
   if (decimal != '.') {
@@ -17,7 +32,9 @@ std::optional<double> parse_number(std::string text, char decimal) {
   if (text.starts_with('+') && !text.starts_with("+-")) ++begin;  // from_chars accepts no plus sign
   double value = 0;
   const auto [stop, error] = std::from_chars(begin, end, value);
-  if (error != std::errc() || stop != end || !std::isfinite(value)) return std::nullopt;
+  if (stop != end) return std::nullopt;
+  if (error == std::errc::result_out_of_range) return small_number(std::string(begin, end));
+  if (error != std::errc() || !std::isfinite(value)) return std::nullopt;
   return value;
 }
 

@@ -49,8 +49,8 @@ struct CsvText {
 CsvText parse_csv_text(std::string text, std::string file, CsvDialect dialect, bool header,
                        std::vector<std::string> names);
 
-/// Returns the number that `text` spells in decimal digits, or nullopt: for other text, for NaN and
-/// infinity, and for a number beyond double.
+/// Returns the number that `text` spells in decimal digits, rounded to double: 1e-400 is 0. Returns
+/// nullopt for other text, for NaN and infinity, and for a number above the largest double.
 std::optional<double> parse_number(std::string text, char decimal);
 
 /// Returns the whole number that `text` spells, as 12 or 12.0, or nullopt.

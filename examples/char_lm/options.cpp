@@ -54,7 +54,8 @@ Options parse_options(int argc, char** argv) {
   count("--validation-batches", options.validation_batches, "Batches in a validation");
   app.add_option("--samples", options.samples, "Characters to generate at the end")
       ->check(CLI::Range(0, 1'000'000'000));
-  app.add_option("--seed", options.seed, "Seed of the weights and of the order of samples");
+  app.add_option("--seed", options.seed, "Seed of the weights and of the order of samples")
+      ->check(checks::seed);
   app.add_option("--save", options.save, "Save a checkpoint to this file at each validation")
       ->check(checks::writable);
   app.add_option("--resume", options.resume, "Continue from this checkpoint, bit for bit")
@@ -72,6 +73,10 @@ Options parse_options(int argc, char** argv) {
     if (options.model == "llama" && options.width / options.heads % 2 != 0)
       throw CLI::ValidationError(
           "--heads: expected width / heads to be even, for rotary positions");
+    checks::different_files(
+        {{"--save", options.save}, {"--report", options.report}, {"--trace", traces.trace()}});
+    checks::different_files(
+        {{"--resume", options.resume}, {"--report", options.report}, {"--trace", traces.trace()}});
     if (device == "cuda" && !hg::cuda::is_available())
       throw CLI::ValidationError("--device cuda: " + hg::cuda::why_unavailable());
   });

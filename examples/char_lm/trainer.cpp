@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 #include <halfgrad/io/checkpoint.h>
+#include <halfgrad/report/trace/crc32c.h>
 
 namespace hg = halfgrad;
 
@@ -42,8 +43,15 @@ std::string settings(const Options& options, const Corpus& corpus) {
       options.warm_up, options.weight_decay, options.clip, options.seed, corpus.train.size());
 }
 
+/// The checksum of the text, which tells a checkpoint's text from others.
+std::string checksum(const Corpus& corpus) {
+  const std::string text =
+      corpus.alphabet.decode(corpus.train) + corpus.alphabet.decode(corpus.validation);
+  return fmt::format("crc32c {:08x}", hg::report::crc32c(text));
+}
+
 /// Number of steps of which the scaler keeps a report, for the page. A checkpoint would contain
-/// them and could be resumed with a page only, so a training that is saved keeps none.
+/// them, so a training that is saved keeps none: its file does not depend on --report.
 std::int64_t history(const Options& options) {
   return !options.report.empty() && options.save.empty() && options.resume.empty() ? 64 : 0;
 }
@@ -63,6 +71,7 @@ Trainer::Trainer(const Model& model, const Corpus& corpus, const Options& option
     : model_(model),
       options_(options),
       settings_(settings(options, corpus)),
+      checksum_(checksum(corpus)),
       batches_(corpus.loader(corpus.train,
                              {.batch_size = options.batch, .shuffle = true, .seed = options.seed})),
       optimizer_(parameter_groups(model.module, options.weight_decay),
@@ -97,6 +106,7 @@ Trainer::Step Trainer::step() {
 void Trainer::save(const std::filesystem::path& file) const {
   hg::io::Checkpoint checkpoint;
   checkpoint.write_text("settings", settings_);
+  checkpoint.write_text("data", checksum_);
   checkpoint.write("steps", steps_);
   checkpoint.write("model", model_.module);
   checkpoint.write("optimizer", optimizer_);
@@ -109,6 +119,13 @@ void Trainer::save(const std::filesystem::path& file) const {
 void Trainer::resume() {
   const hg::io::Checkpoint checkpoint = hg::io::load_checkpoint(options_.resume);
   checkpoint.require_text("settings", settings_);
+  const auto data = checkpoint.metadata.find("data");  // older checkpoints have none
+  if (data != checkpoint.metadata.end() && data->second != checksum_) {
+    throw std::invalid_argument(
+        fmt::format("--resume: expected a checkpoint of a training on the same text, {}, got one "
+                    "on {}",
+                    checksum_, data->second));
+  }
   steps_ = checkpoint.integer("steps");
   if (steps_ >= options_.last_step()) {
     throw std::invalid_argument(

@@ -16,7 +16,7 @@ halfgrad::Tensor loss_of(const Model& model, const halfgrad::data::Batch& batch,
 class Trainer {
  public:
   /// Continues from options.resume. Throws std::invalid_argument if that is a checkpoint of another
-  /// training, or of a completed one.
+  /// training, of another text, or of a completed training.
   Trainer(const Model& model, const Corpus& corpus, const Options& options);
 
   struct Step {
@@ -41,7 +41,7 @@ class Trainer {
 
   Model model_;
   const Options& options_;
-  std::string settings_;
+  std::string settings_, checksum_;
   halfgrad::data::BatchStream batches_;
   halfgrad::optim::AdamW optimizer_;
   halfgrad::optim::LambdaLR schedule_;

@@ -32,7 +32,8 @@ __global__ void check_finite(const float* gradients, int n, float* found_inf) {
 
 int main(int argc, char** argv) {
   if (argc != 3) return program::usage("found_inf N INDEX_OF_THE_INF, -1 for none");
-  const int n = std::atoi(argv[1]), bad = std::atoi(argv[2]);
+  const int n = program::integer("N", argv[1], 1, 1 << 26);
+  const int bad = program::integer("INDEX_OF_THE_INF", argv[2], -1, n - 1);
   std::vector<float> gradients(n, 0.5f), found_inf(1, 0);
   if (bad >= 0) gradients[bad] = INFINITY;
   float* device_gradients = program::on_device(gradients);

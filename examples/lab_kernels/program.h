@@ -40,6 +40,18 @@ inline int usage(const char* text) {
   return 2;
 }
 
+/// Returns the integer in [least, most] that an argument spells. Ends the program with status 2 for
+/// other text.
+inline int integer(const char* name, const char* text, long least, long most) {
+  char* end = nullptr;
+  const long value = std::strtol(text, &end, 10);
+  if (end != text && *end == '\0' && value >= least && value <= most)
+    return static_cast<int>(value);
+  std::fprintf(stderr, "expected %s to be an integer in [%ld, %ld], got %s\n", name, least, most,
+               text);
+  std::exit(2);
+}
+
 inline int right() {
   std::printf("right\n");
   return 0;

@@ -32,7 +32,8 @@ __global__ void transpose(const float* in, float* out, int rows, int columns) {
 
 int main(int argc, char** argv) {
   if (argc != 3) return program::usage("transposed_copy ROWS COLUMNS");
-  const int rows = std::atoi(argv[1]), columns = std::atoi(argv[2]);
+  const int rows = program::integer("ROWS", argv[1], 1, 1 << 13);
+  const int columns = program::integer("COLUMNS", argv[2], 1, 1 << 13);
   std::vector<float> in(rows * columns), out(in.size(), -1);
   for (int i = 0; i < rows * columns; ++i) in[i] = static_cast<float>(i);
   float *device_in = program::on_device(in), *device_out = program::on_device(out);

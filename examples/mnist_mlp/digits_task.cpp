@@ -1,9 +1,12 @@
+#include <span>
+
 #include <fmt/core.h>
 #include <halfgrad/data/mnist.h>
 #include <halfgrad/data/synthetic.h>
 #include <halfgrad/programs/command_line.h>
 #include <halfgrad/programs/interrupt.h>
 #include <halfgrad/programs/terminal.h>
+#include <halfgrad/report/trace/crc32c.h>
 
 #include "table.h"
 #include "tasks.h"
@@ -62,6 +65,15 @@ hg::data::Batch to_tensors(const hg::data::DigitImages& images) {
   return {hg::tensor(images.pixels, {count, kPixels}).to(hg::kFloat32), hg::tensor(images.labels)};
 }
 
+/// The checksums of images and labels, which tell a checkpoint's data from others.
+std::string checksum(const hg::data::DigitImages& images) {
+  const auto of = [](const auto& values) {
+    const auto bytes = std::as_bytes(std::span(values));
+    return hg::report::crc32c({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  };
+  return fmt::format("crc32c {:08x} {:08x}", of(images.pixels), of(images.labels));
+}
+
 /// Subtracts the mean of the training images and divides by their standard deviation.
 void normalise(hg::data::Batch& train, hg::data::Batch& test) {
   const double mean = train.first.mean().item(), deviation = hg::std(train.first).item();
@@ -95,6 +107,7 @@ Task digits_task(const Options& options, hg::RunReport* page) {
   const std::string title = fmt::format("{}-10, batch {}, {} {:g}, {} epochs", sizes, options.batch,
                                         options.optimizer, options.lr, options.epochs);
   programs::print_wrapped(title + "\n\n");
+  const bool has_checkpoint = !options.save.empty() || !options.resume.empty();
   return {
       .train = hg::data::TensorDataset(train_set.first, train_set.second),
       .test = test_set,
@@ -119,6 +132,7 @@ Task digits_task(const Options& options, hg::RunReport* page) {
       .save = options.save,
       .save_every = options.save_every,
       .resume = options.resume,
+      .checksum = has_checkpoint ? checksum(digits.train) : "",
       .traces = options.traces.get(),
       .graph = options.graph,
   };

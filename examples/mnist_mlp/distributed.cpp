@@ -127,10 +127,10 @@ std::string devices_of_ranks(hg::Device own, const World& world) {
 
 /// Saves the state of all ranks. None goes on, or ends, before the file is complete: mpirun ends
 /// the others if one ends with an error.
-void save(std::int64_t steps, const std::string& options, const RankTrainer& trainer,
-          const World& world, programs::Saves& saves) {
+void save(std::int64_t steps, const Task& task, const std::string& options,
+          const RankTrainer& trainer, const World& world, programs::Saves& saves) {
   hg::io::Checkpoint checkpoint = trainer.checkpoint();
-  checkpoint.write_text("settings", options);
+  write_settings(checkpoint, task, options);
   checkpoint.write("steps", steps);
   if (world->rank() == 0) {
     saves.save(steps, [&](const auto& file) { hg::io::save_checkpoint(file, checkpoint); });
@@ -151,7 +151,7 @@ int train(const Task& task, const Precision& precision, std::uint64_t seed, cons
   std::int64_t step = 0;
   if (!task.resume.empty()) {
     const hg::io::Checkpoint checkpoint = hg::io::load_checkpoint(task.resume);
-    checkpoint.require_text("settings", options);
+    require_settings(checkpoint, task, options);
     trainer.read(checkpoint);
     batches.seek(step = checkpoint.integer("steps"));
   }
@@ -176,7 +176,7 @@ int train(const Task& task, const Precision& precision, std::uint64_t seed, cons
     }
     if (of_epoch == per_epoch) loss = 0;
     if (!task.save.empty() && (ends || step % task.save_every == 0)) {
-      save(step, options, trainer, world, saves);
+      save(step, task, options, trainer, world, saves);
     }
   }
   if (is_stopped && world->rank() == 0) {

@@ -28,10 +28,6 @@ std::vector<std::string> precision_names() {
   return names;
 }
 
-std::string not_negative(const std::string& text) {
-  return text.starts_with('-') ? "expected a number of at least 0, got " + text : "";
-}
-
 // Parses a list. CLI11's own lists silently skip empty items between two commas.
 std::vector<std::int64_t> layer_sizes(const std::string& text) {
   constexpr std::int64_t kLargest = 1 << 20;
@@ -90,7 +86,7 @@ Options parse_options(int argc, char** argv) {
       ->check(checks::positive)
       ->option_text("N");
   app.add_option("--seed", options.seed, "Seed of the weights and of the order of samples")
-      ->check(not_negative)
+      ->check(checks::seed)
       ->option_text("N [0]");
   app.add_option_function<std::string>(
          "--init-scale", [&](const std::string& text) { options.init_scale = init_scale(text); },
@@ -185,6 +181,15 @@ Options parse_options(int argc, char** argv) {
       throw CLI::ValidationError(
           "--distributed: leave out --graph, --json, --report, --trace, --tensorboard and "
           "--init-scale");
+    checks::different_files({{"--save", options.save},
+                             {"--json", options.json},
+                             {"--report", options.report},
+                             {"--trace", traces.trace()}});
+    checks::different_files({{"--resume", options.resume},
+                             {"--launches", options.launches},
+                             {"--json", options.json},
+                             {"--report", options.report},
+                             {"--trace", traces.trace()}});
     for (const Precision& known : kPrecisions)
       if (precision == known.name || precision == "all") options.precisions.push_back(known);
     if (options.init_scale && !options.scales_a_loss())

@@ -22,7 +22,7 @@ std::unique_ptr<hg::optim::Optimizer> make_optimizer(
 namespace {
 
 /// Number of steps of which the scaler keeps a report, for the page. A checkpoint would contain
-/// them and could be resumed with a page only, so a training that is saved keeps none.
+/// them, so a training that is saved keeps none: its file does not depend on --report.
 std::int64_t history(const Task& task) {
   return task.page != nullptr && task.save.empty() && task.resume.empty() ? 64 : 0;
 }

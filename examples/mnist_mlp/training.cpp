@@ -30,7 +30,7 @@ std::int64_t resume(const Task& task, const std::string& settings, std::int64_t 
                     Trainer& trainer) {
   if (task.resume.empty()) return 0;
   const hg::io::Checkpoint checkpoint = hg::io::load_checkpoint(task.resume);
-  checkpoint.require_text("settings", settings);
+  require_settings(checkpoint, task, settings);
   trainer.read(checkpoint);
   const std::int64_t steps = checkpoint.integer("steps");
   if (steps < all_steps) return steps;
@@ -44,10 +44,10 @@ std::string run_name(const Task& task, const Precision& precision, std::uint64_t
   return seed == 0 ? name : fmt::format("{}-seed-{}", name, seed);
 }
 
-void save(const std::filesystem::path& file, const std::string& settings, const Trainer& trainer,
-          std::int64_t steps) {
+void save(const std::filesystem::path& file, const Task& task, const std::string& settings,
+          const Trainer& trainer, std::int64_t steps) {
   hg::io::Checkpoint checkpoint;
-  checkpoint.write_text("settings", settings);
+  write_settings(checkpoint, task, settings);
   trainer.write(checkpoint);
   checkpoint.write("steps", steps);
   hg::io::save_checkpoint(file, checkpoint);
@@ -78,6 +78,21 @@ double first_scale(const Task& task, const Precision& precision, std::uint64_t s
 std::string settings(const Task& task, const Precision& precision, std::uint64_t seed) {
   return fmt::format("--precision {} --batch {} --lr {} --optimizer {} --seed {}", precision.name,
                      task.batch, task.lr, task.optimizer, seed);
+}
+
+void write_settings(hg::io::Checkpoint& checkpoint, const Task& task, const std::string& settings) {
+  checkpoint.write_text("settings", settings);
+  checkpoint.write_text("data", task.checksum);
+}
+
+void require_settings(const hg::io::Checkpoint& checkpoint, const Task& task,
+                      const std::string& settings) {
+  checkpoint.require_text("settings", settings);
+  const auto data = checkpoint.metadata.find("data");
+  if (data == checkpoint.metadata.end() || data->second == task.checksum) return;
+  throw std::invalid_argument(fmt::format(
+      "--resume: expected a checkpoint of a training on the same data, {}, got one on {}",
+      task.checksum, data->second));
 }
 
 TrainingReport train(const Task& task, const Precision& precision, std::uint64_t seed) {
@@ -141,7 +156,7 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
     if (!ends && at % task.save_every != 0) continue;
     report.saves.save(at, [&](const auto& file) {
       progress.clear();  // for a warning
-      save(file, options, trainer, at);
+      save(file, task, options, trainer, at);
     });
   }
   progress.end();

@@ -9,6 +9,7 @@
 
 #include <halfgrad/data/dataset.h>
 #include <halfgrad/halfgrad.h>
+#include <halfgrad/io/checkpoint.h>
 #include <halfgrad/programs/saves.h>
 #include <halfgrad/report/run_report.h>
 #include <halfgrad/report/trace/traced_run.h>
@@ -40,6 +41,7 @@ struct Task {
   std::filesystem::path save = {};      ///< checkpoint written after each epoch; empty: none
   std::int64_t save_every = INT64_MAX;  ///< steps after which it is written, too
   std::filesystem::path resume = {};    ///< checkpoint to continue from; empty: none
+  std::string checksum = {};            ///< the training data's; empty without a checkpoint
   std::string name = "digits", score_tag = "accuracy";  ///< in traces and in TensorBoard
   halfgrad::report::TraceFiles* traces = nullptr;       ///< records each training in them
   bool graph = false;  ///< replays a captured step: loss and score must then not read values
@@ -71,6 +73,13 @@ struct TrainingReport {
 
 /// The options that determine the bits of a training, except for the data.
 std::string settings(const Task& task, const Precision& precision, std::uint64_t seed);
+/// Writes the settings and the checksum of the data.
+void write_settings(halfgrad::io::Checkpoint& checkpoint, const Task& task,
+                    const std::string& settings);
+/// Throws std::invalid_argument for a checkpoint with other settings or other data. Older ones have
+/// no checksum and may have any data.
+void require_settings(const halfgrad::io::Checkpoint& checkpoint, const Task& task,
+                      const std::string& settings);
 
 /// Trains a new model and tests it; prints its progress.
 TrainingReport train(const Task& task, const Precision& precision, std::uint64_t seed);

@@ -1,5 +1,6 @@
 #include <cstdint>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -72,6 +73,34 @@ TEST(AsyncState, StateOfAnotherModelIsRefused) {
   AsyncOptimizer optimizer(sgd), other(other_sgd);
   EXPECT_THROW(optimizer.load_state_dict(other.state_dict()), std::invalid_argument);
   EXPECT_EQ(values(p), (Values{1, 2}));
+}
+
+// Plain steps, and those of a second AsyncOptimizer, continue the training of the model.
+TEST(AsyncState, DestructorGivesTheOptimizerTheModelsParametersBack) {
+  for (const DType dtype : {DType::f32, DType::f16}) {
+    Tensor p = parameter({8}, dtype), reference = parameter({8}, DType::f32);
+    AdamW adamw({p}, {.lr = 0.25}), plain({reference}, {.lr = 0.25});
+    const double tolerance = dtype == DType::f32 ? 0 : 4 * 8 * roundoff(dtype);
+    const auto expect_step = [&](const auto& step, const char* what) {
+      give_grad(p, {3});
+      give_grad(reference, {3});
+      step();
+      plain.step();
+      EXPECT_NEAR(p.item(), reference.item(), tolerance) << what << " of " << dtype;
+    };
+    for (const char* const what : {"first", "second"}) {
+      {
+        AsyncOptimizer optimizer(adamw);
+        expect_step([&] { optimizer.step(nullptr, /*is_async=*/false); }, what);
+      }
+      EXPECT_TRUE(adamw.param_groups()[0].params[0].is_same(p));
+      expect_step([&] { adamw.step(); }, "plain step");
+    }
+    EXPECT_EQ(std::as_const(adamw).state(p).at("exp_avg").dtype(), dtype);
+    EXPECT_EQ(std::as_const(adamw).state(p).at("step").item(), 4);
+    adamw.zero_grad();
+    EXPECT_FALSE(p.grad().defined());
+  }
 }
 
 }  // namespace

@@ -194,6 +194,43 @@ TEST(Samplers, AreSaved) {
   EXPECT_EQ(d.next(10).value(), (Indices{7, 8, 9}));
 }
 
+// Otherwise a sampler would read beyond its order, and a dataset beyond its samples.
+TEST(Samplers, RefuseAMalformedArchive) {
+  const auto load = [](auto sampler, std::int64_t index, std::int64_t size,
+                       const std::vector<std::int64_t>& order) {
+    torch::serialize::OutputArchive archive;
+    archive.write("index", torch::tensor(index));
+    archive.write("size", torch::tensor(size));
+    archive.write("epoch", torch::tensor(std::int64_t{0}));
+    archive.write("order", torch::tensor(order));
+    std::stringstream stream;
+    archive.save_to(stream);
+    sampler.next(1);
+    const std::string message =
+        halfgrad::message_of<std::invalid_argument>([&] { torch::load(sampler, stream); });
+    if (message != "no error") {
+      EXPECT_EQ(sampler.index(), 1) << "nothing has changed";
+    }
+    return message;
+  };
+  const std::string index = "load: expected a sampler's index in [0, size], got ";
+  const auto expect_index_is_checked = [&](const auto& sampler) {
+    EXPECT_EQ(load(sampler, 4, 4, {0, 1, 2, 3}), "no error");
+    EXPECT_EQ(load(sampler, 5, 4, {0, 1, 2, 3}), index + "5 of size 4");
+    EXPECT_EQ(load(sampler, -1, 4, {0, 1, 2, 3}), index + "-1 of size 4");
+    EXPECT_EQ(load(sampler, 0, -4, {0, 1, 2, 3}), index + "0 of size -4");
+  };
+  const data::samplers::RandomSampler random(4);
+  expect_index_is_checked(random);
+  expect_index_is_checked(data::samplers::SequentialSampler(4));
+  expect_index_is_checked(data::samplers::DistributedRandomSampler(4));
+  const std::string order = "load: expected an order that has 0 to 3 once each, got another";
+  EXPECT_EQ(load(random, 0, 4, {0, 1, 2}), order);
+  EXPECT_EQ(load(random, 0, 4, {0, 1, 2, 4}), order);
+  EXPECT_EQ(load(random, 0, 4, {0, 1, 2, 2}), order);
+  EXPECT_EQ(load(random, 0, 4, {-1, 1, 2, 3}), order);
+}
+
 TEST(Samplers, AreDistributed) {
   for (const bool duplicates : {true, false}) {
     Indices found;

@@ -146,6 +146,17 @@ TEST(CsvNumber, ReadsDecimalNumbers) {
   EXPECT_EQ(parse_number(".5", '.'), 0.5);
   EXPECT_EQ(parse_number("3,25", ','), 3.25);
   EXPECT_EQ(parse_number("1e-320", '.'), 1e-320);
+  const std::string zeros(400, '0');
+  const std::vector<std::string> tiny_numbers{"1e-400", "+1.5E-999999999999999999999",
+                                              "0." + zeros + "1", "0." + zeros + "1e3"};
+  for (const std::string& tiny : tiny_numbers) {
+    EXPECT_EQ(parse_number(tiny, '.'), 0) << tiny << " underflows";
+  }
+  EXPECT_TRUE(std::signbit(parse_number("-1e-400", '.').value()));
+  EXPECT_EQ(parse_number("1,5e-400", ','), 0);
+  for (const std::string& huge : {std::string("-1e999999999999999999999"), "1" + zeros + "e-3"}) {
+    EXPECT_EQ(parse_number(huge, '.'), std::nullopt) << huge;
+  }
   for (const char* text :
        {"", "x", "1x", "1 ", "+-1", "++1", "0x10", "1,5", "inf", "nan", "1e999", "1.2.3"}) {
     EXPECT_EQ(parse_number(text, '.'), std::nullopt) << text;

@@ -29,6 +29,11 @@ foreach(option IN ITEMS steps batch width)
   expect_run(2 "${option}: expected a finite number above 0, got 0\n" --${option} 0)
 endforeach()
 
+foreach(seed IN ITEMS -1 99999999999999999999999)
+  expect_run(2 "seed: expected an integer in \\[0, 18446744073709551615\\], got ${seed}" --seed ${seed})
+endforeach()
+expect_run(2 "--report: expected another file than that of --save" --save same --report same)
+
 # Texts of users: the training and the validation part must be long enough.
 set(file "${CMAKE_CURRENT_BINARY_DIR}/char_lm_text")
 function(expect_text status pattern text)
@@ -82,6 +87,20 @@ function(expect_resumed)
   file(REMOVE "${file}.straight" "${file}.half" "${file}.resumed")
 endfunction()
 set(small --width 16 --warm-up 3 --validation-batches 1)
+# A trace that cannot be written does not lose the page and the text; a checkpoint belongs to its text.
+set(training --model mlp --steps 2 --samples 20 --device cpu ${small})
+expect_run(1 "expected to write /dev/full.*Report: .*validation loss [0-9]" ${training} --trace /dev/full
+           --report "${file}.html" --save "${file}.half" --until 1)
+foreach(line IN ITEMS "abcd" "dcba")
+  string(REPEAT "${line}\n" 20 text)
+  file(WRITE "${file}.${line}" "${text}")
+endforeach()
+expect_run(0 "validation" ${training} --data "${file}.abcd" --save "${file}.half" --until 1)
+expect_run(1 "on the same text, crc32c [0-9a-f]+, got one on crc32c [0-9a-f]+" ${training} --data "${file}.dcba"
+           --resume "${file}.half")
+execute_process(COMMAND env LC_ALL=C sed -i "s/\"data\"/\"d_t_\"/" "${file}.half" COMMAND_ERROR_IS_FATAL ANY)
+expect_run(0 "validation" ${training} --data "${file}.dcba" --resume "${file}.half")  # an older checkpoint
+file(REMOVE "${file}.half" "${file}.html" "${file}.abcd" "${file}.dcba")
 foreach(precision IN ITEMS fp32 bf16)
   expect_resumed(--model mlp --precision ${precision} --batch 120 ${small})  # an epoch has 5 batches
 endforeach()

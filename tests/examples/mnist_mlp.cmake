@@ -20,7 +20,9 @@ foreach(sizes IN ITEMS 4,,4 4, ,4 0)
   expect_run(2 "hidden: expected sizes" --hidden ${sizes})
 endforeach()
 expect_run(2 "lr.* finite" --lr inf)
-expect_run(2 "seed.* of at least 0" --seed -1)
+foreach(seed IN ITEMS -1 99999999999999999999999 1.5)
+  expect_run(2 "seed: expected an integer in \\[0, 18446744073709551615\\], got ${seed}" --seed ${seed})
+endforeach()
 expect_run(2 "data" --data no_such_folder)
 expect_run(2 "no_such_folder" --json no_such_folder/results.json)
 expect_run(2 "save: create the folder no_such_folder" --task digits --precision fp32
@@ -29,6 +31,12 @@ expect_run(2 "report: create the folder no_such_folder" --report no_such_folder/
 foreach(option IN ITEMS json save report)
   expect_run(2 "${option}: expected a file, got the folder" --${option} "${CMAKE_CURRENT_LIST_DIR}")
 endforeach()
+set(one_training --task digits --precision fp32)
+expect_run(2 "--report: expected another file than that of --save, got ./same" ${one_training} --save same
+           --report ./same)
+expect_run(2 "--trace: expected another file than that of --report" --report same --trace same)
+expect_run(2 "--report: expected another file than that of --launches" --report "${CMAKE_CURRENT_LIST_FILE}"
+           --launches "${CMAKE_CURRENT_LIST_FILE}")
 expect_run(1 "expected a file of halfgrad-emulate --json, got" --report launches_test.html
            --launches "${CMAKE_CURRENT_LIST_FILE}")
 expect_run(2 "--launches requires --report" --launches "${CMAKE_CURRENT_LIST_FILE}")
@@ -112,6 +120,22 @@ expect_run(1 "fewer than 3 steps, got one of 5" ${training} --epochs 1 --resume 
 expect_run(2 "save" ${training} --save-every 4)
 expect_run(1 "--seed 1.*--seed 0" ${training} --epochs 4 --seed 1 --resume "${file}.half")
 expect_run(2 "one --precision" --save "${file}.half")
+# A checkpoint belongs to its data. Older ones have no checksum.
+execute_process(COMMAND env LC_ALL=C sed -i "s/crc32c ......../crc32c 00000000/" "${file}.half"
+                COMMAND_ERROR_IS_FATAL ANY)
+expect_run(1 "on the same data, crc32c [0-9a-f ]+, got one on crc32c 00000000 " ${training} --epochs 4
+           --resume "${file}.half")
+execute_process(COMMAND env LC_ALL=C sed -i "s/\"data\"/\"d_t_\"/" "${file}.half" COMMAND_ERROR_IS_FATAL ANY)
+expect_run(0 "fp16" ${training} --epochs 4 --resume "${file}.half")
+# One file that cannot be written does not lose the others.
+expect_run(1 "expected to write /dev/full.*Report: " --task digits --precision fp32 --steps 1 --hidden 8 --threads 2
+           --trace /dev/full --json "${file}" --report "${file}.html")
+foreach(output IN ITEMS "${file}" "${file}.html")
+  if(NOT EXISTS "${output}")
+    message(FATAL_ERROR "mnist_mlp --trace /dev/full: expected ${output} all the same")
+  endif()
+endforeach()
+file(REMOVE "${file}" "${file}.html")
 file(REMOVE "${file}.straight" "${file}.half" "${file}.first" "${file}.resumed")
 
 string(JSON flushed GET "${results}" underflow 1 flushed_gradients_first_epoch)

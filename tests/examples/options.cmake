@@ -32,6 +32,8 @@ expect_refused(verify_resume "--to requires" --to 3)
 expect_refused(verify_resume "--to" --to -3)
 expect_refused(verify_resume "requires --to" --save file)
 expect_refused(verify_resume "requires --to" --complete-at 2)
+expect_refused(verify_resume "--complete-at: expected at most 4, as --to, got 9" --mode fp32 --to 4 --save file
+               --complete-at 9)
 expect_refused(verify_resume "got the folder" --mode fp32 --to 3 --save "${CMAKE_CURRENT_LIST_DIR}")
 expect_refused(verify_resume "create the folder missing first" --mode fp32 --to 3 --save missing/file)
 

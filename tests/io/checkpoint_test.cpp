@@ -131,6 +131,31 @@ TEST(Checkpoint, WritingReplacesAWholePart) {
   EXPECT_TRUE(all.part("scaler").empty());
 }
 
+TEST(Checkpoint, AScalerMayHaveAnotherHistory) {
+  Tensor weight = ones({2}).requires_grad_();
+  optim::SGD optimizer({weight});
+  amp::GradScaler scaler({.init_scale = 8, .history = 3});
+  scaler.scale(weight.sum()).backward();
+  scaler.step(optimizer);
+  scaler.update(32);
+  Checkpoint all;
+  all.write("scaler", scaler);
+  for (const std::int64_t history : {0, 1, 3, 9}) {
+    amp::GradScaler other({.init_scale = 8, .history = history});
+    all.read("scaler", other);
+    EXPECT_EQ(other.get_scale(), 32) << history;
+    EXPECT_EQ(other.counts().steps, 1) << history;
+    EXPECT_EQ(other.reports().size(), history > 0 ? 1U : 0U) << history;
+  }
+  all.write("scaler/log", ones({2, 3}));
+  EXPECT_THROW(all.read("scaler", scaler), std::invalid_argument);
+  amp::GradScaler fresh({.init_scale = 8, .history = 3});
+  EXPECT_THROW(all.read("scaler", fresh), std::invalid_argument);
+  EXPECT_EQ(fresh.get_scale(), 8) << "nothing has changed";
+  EXPECT_EQ(fresh.counts().steps, 0);
+  EXPECT_EQ(scaler.reports().size(), 1U);
+}
+
 TEST(Checkpoint, WritingAPartKeepsPartsOfSimilarNames) {
   Checkpoint all;
   const Generator generator;

@@ -38,6 +38,16 @@ TEST(FoundInf, IsOneWhereverTheInfIs) {
   }
 }
 
+TEST(LabKernels, RefuseWrongArguments) {
+  for (const char* const command :
+       {"found_inf abc 1", "found_inf 0 -1", "found_inf -5 1", "found_inf 4 4", "found_inf 4 -2",
+        "transposed_copy -3 5", "transposed_copy 3 5x", "transposed_copy 100000 100000"}) {
+    const std::string output = Emulated(command).output();
+    EXPECT_NE(output.find(" to be an integer in ["), std::string::npos)
+        << command << ": " << output;
+  }
+}
+
 TEST(FoundInf, IsZeroForFiniteGradients) {
   for (const char* const place : {"1 -1", "1024 -1", "5000 -1"}) {
     EXPECT_EQ(Emulated(std::string("found_inf ") + place).output(), "right") << place;

@@ -154,6 +154,23 @@ TEST_P(LBFGSOn, MovesOnlyWhatTheLossDependsOn) {
   EXPECT_EQ(unused.item(), 5);
 }
 
+// Without pairs the direction is -g, scaled by the curvature of the last step.
+TEST(LBFGS, KeepsAtMostHistorySizePairs) {
+  const Problem problem = rosenbrock(Device());
+  LBFGS optimizer(problem.params, {.line_search_fn = LineSearch::strong_wolfe});
+  const double first = optimizer.step(problem.closure()).item();
+  EXPECT_GT(optimizer.state(problem.params[0]).at("ro").numel(), 3);
+  for (const std::int64_t size : {3, 0}) {  // shorter than the history that it loads
+    LBFGS other(problem.params, {.history_size = size, .line_search_fn = LineSearch::strong_wolfe});
+    other.load_state_dict(optimizer.state_dict());
+    EXPECT_LE(other.step(problem.closure()).item(), first);
+    EXPECT_EQ(other.state(problem.params[0]).at("ro").numel(), size);
+  }
+  LBFGS none(problem.params, {.history_size = 0});
+  none.step(problem.closure());
+  EXPECT_EQ(none.state(problem.params[0]).at("old_dirs").sizes(), (Shape{0, 4}));
+}
+
 TEST(LBFGS, NamesWhatItCannotDo) {
   const auto message = [](const auto& call) { return message_of<std::invalid_argument>(call); };
   const Tensor a = testing::parameter({1}), b = testing::parameter({1});
@@ -167,6 +184,16 @@ TEST(LBFGS, NamesWhatItCannotDo) {
             "LBFGS: expected float32 or float64 parameters, got float16");
   EXPECT_EQ(message([&] { LBFGS({a}, {.max_iter = -1}); }),
             "LBFGS: expected max_iter >= 0, got -1");
+  EXPECT_EQ(message([&] {
+              optimizer.step([&] {
+                a.set_grad(tensor_of({1}));
+                a.set_data(tensor_of({1, 2}));
+                return tensor_of({3});
+              });
+            }),
+            "step: expected gradients of their parameters' shapes, got one of [1] for a parameter "
+            "of [2]; call zero_grad() when the shape of a parameter changes");
+  a.set_data(tensor_of({1}));
   a.set_grad(tensor_of({1}));
   EXPECT_EQ(message([&] { optimizer.step(StepControl{}); }),
             "LBFGS: expected step(closure) with an unscaled loss, got a GradScaler's step");

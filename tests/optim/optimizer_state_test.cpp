@@ -3,12 +3,15 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/optim/adam.h>
+#include <halfgrad/optim/loaded_state.h>
+#include <halfgrad/optim/nadam.h>
 #include <halfgrad/optim/sgd.h>
 #include <halfgrad/tests/message_of.h>
 
@@ -79,6 +82,37 @@ TEST(OptimizerState, LoadingConvertsMomentsButNotTheStep) {
   EXPECT_EQ(other.state(low).at("step").dtype(), DType::f32);
 }
 
+// A float32 model is its own master. With a second one it would lose the updates made without it.
+TEST(OptimizerState, LoadingDropsTheMasterOfAParameterThatIsNot16Bit) {
+  Tensor half = parameter({1, -2}, DType::f16);
+  Adam adam({half});
+  detail::add_master(adam.state(half), half);
+  for (const bool is_stepped : {false, true}) {
+    if (is_stepped) {
+      give_grad(half, {0.1, 0.2});
+      adam.step();
+    }
+    for (const DType dtype : {DType::f32, DType::f64, DType::bf16}) {
+      Tensor param = parameter({3, 4}, dtype);
+      Adam other({param});
+      other.load_state_dict(adam.state_dict());
+      const ParamState& state = std::as_const(other).state(param);
+      const bool is_narrow = dtype == DType::bf16;
+      EXPECT_EQ(state.contains(detail::kMaster), is_narrow) << dtype;
+      EXPECT_EQ(state.contains(detail::kOverflows), is_narrow) << dtype;
+      EXPECT_EQ(state.contains("exp_avg"), is_stepped) << dtype;
+      if (is_stepped) {
+        EXPECT_EQ(state.at("exp_avg").dtype(), is_narrow ? DType::f32 : dtype);
+      }
+      give_grad(param, {0, 0});
+      other.step();
+      if (!is_narrow) {
+        EXPECT_NEAR(param.to_vector<double>()[0], 3, 2e-3) << "not the master's 1";
+      }
+    }
+  }
+}
+
 TEST(OptimizerState, LoadingRejectsAnotherLayout) {
   Tensor param = parameter({1, -2});
   Adam adam({param});
@@ -95,6 +129,48 @@ TEST(OptimizerState, LoadingRejectsAnotherLayout) {
             "Adam: expected 2 parameters in group 0, got 1");
   EXPECT_EQ(load({{.params = {parameter({1, 2, 3})}}}),
             "Adam: expected exp_avg of shape [3], got [2]");
+}
+
+// Kernels read counts as float32 or int64. Other programs may save them in another dtype.
+TEST(OptimizerState, LoadingConvertsCountsExactly) {
+  Tensor param = parameter({1, -2}, DType::f16);
+  NAdam nadam({param});
+  detail::add_master(nadam.state(param), param);
+  const Array no_inf = full({}, 0, {.dtype = DType::f32}).array();
+  give_grad(param, {0.1, 0.2});
+  nadam.step(StepControl{.found_inf = &no_inf});
+  const OptimizerState saved = nadam.state_dict();
+  Tensor half = parameter({1, -2}, DType::f16);
+  const auto load = [&](const std::string& name, const Array& value) {
+    OptimizerState changed = saved;
+    (name == "skipped_steps" ? changed.skipped_steps : changed.state.at(0)[name]) = value;
+    NAdam other({half});
+    const std::string message =
+        message_of<std::invalid_argument>([&] { other.load_state_dict(changed); });
+    if (message != "no error") {
+      EXPECT_TRUE(std::as_const(other).state(half).empty());
+      return message;
+    }
+    const Array& loaded =
+        name == "skipped_steps" ? other.skipped_steps() : std::as_const(other).state(half).at(name);
+    return name + " " + std::string(halfgrad::name(loaded.dtype())) + " " +
+           std::to_string(static_cast<int>(loaded.item()));
+  };
+  const auto scalar = [](double value, DType dtype) { return Array::full({}, value, dtype); };
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::i64, DType::u8}) {
+    EXPECT_EQ(load("step", scalar(5, dtype)), "step float32 5");
+    EXPECT_EQ(load("mu_product", scalar(1, dtype)), "mu_product float32 1");
+    EXPECT_EQ(load("overflows", scalar(5, dtype)), "overflows int64 5");
+    EXPECT_EQ(load("skipped_steps", scalar(5, dtype)), "skipped_steps int64 5");
+  }
+  EXPECT_EQ(load("step", scalar(16777217, DType::i64)),
+            "NAdam: expected a value of step that float32 holds exactly, got 16777217");
+  EXPECT_EQ(load("overflows", scalar(0.5, DType::f32)),
+            "NAdam: expected a value of overflows that int64 holds exactly, got 0.5");
+  EXPECT_EQ(load("skipped_steps", Array::full({1}, 0, DType::i64)),
+            "NAdam: expected skipped_steps of shape [], got [1]");
+  EXPECT_EQ(load("step", Array::full({2}, 0, DType::f32)),
+            "NAdam: expected step of shape [], got [2]");
 }
 
 // With the state of another optimizer, or half of its own, it would make other updates.

@@ -3,12 +3,15 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <stdexcept>
+#include <string>
 
 #include <gtest/gtest.h>
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/core/thread_pool.h>
 #include <halfgrad/optim/sgd.h>
+#include <halfgrad/tests/message_of.h>
 
 #include "every_optimizer.h"
 #include "parameters.h"
@@ -206,6 +209,50 @@ TEST(StepControl, SameBitsForAnyNumberOfThreads) {
     EXPECT_EQ(run(3), one) << c.name;
   }
   set_num_threads(before);
+}
+
+// set_data() can change the shape of a parameter whose gradient and state exist. Kernels index them
+// as they index the parameter.
+TEST(StepControl, RefusesAGradientOrAStateOfAnotherShape) {
+  for (const OptimizerCase& c : every_optimizer()) {
+    Tensor param = parameter(ramp(1));
+    Tensor other = parameter({1});
+    const auto optimizer = c.make({other, param});
+    const bool has_moments = std::string(c.name) != "sgd";
+    param.set_grad(parameter(ramp(1)));
+    optimizer->step();
+    for (const bool is_step_of_scaler : {false, true}) {
+      const auto step = [&] {
+        if (is_step_of_scaler) return optimizer->step(StepControl());
+        optimizer->step();
+      };
+      param.set_grad(parameter(ramp(1)));
+      other.set_grad(parameter({1}));
+      param.set_data(tensor_of(Values(50, 1)));
+      std::string message = message_of<std::invalid_argument>(step);
+      EXPECT_TRUE(
+          message.starts_with("step: expected gradients of their parameters' shapes, got "
+                              "one of [40] for a parameter of [50]; "))
+          << c.name << ": " << message;
+      param.set_grad({});
+      param.set_grad(tensor_of(Values(50, 1)));
+      message = message_of<std::invalid_argument>(step);
+      if (has_moments) {
+        EXPECT_TRUE(message.starts_with("step: expected ")) << c.name << ": " << message;
+        EXPECT_NE(message.find("of shape [50], as the parameter, in the state of "),
+                  std::string::npos)
+            << c.name << ": " << message;
+        EXPECT_EQ(other.item(), 1) << c.name;
+        EXPECT_EQ(optimizer->steps(), is_step_of_scaler ? 2 : 1) << c.name;
+      } else {
+        EXPECT_EQ(message, "no error") << c.name;
+      }
+      param.set_data(tensor_of(ramp(1)));  // the state fits again
+      other.set_grad({});
+      param.set_grad(tensor_of(ramp(1)));
+      EXPECT_EQ(message_of(step), "no error") << c.name;
+    }
+  }
 }
 
 }  // namespace

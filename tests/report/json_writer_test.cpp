@@ -44,5 +44,28 @@ TEST(JsonWriter, NoTextEndsAScriptElement) {
   EXPECT_EQ(json::parse(written).get<std::string>(), text);
 }
 
+// A path on Linux may hold any bytes.
+TEST(JsonWriter, ReplacesBytesThatAreNotUtf8) {
+  const std::string kept = "\u0080\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0010ffff";
+  const std::string bad[] = {"\xff",
+                             "\x80",
+                             "\xc3",
+                             "\xc0\x80",
+                             "\xc1\xbf",
+                             "\xe0\x9f\xbf",
+                             "\xed\xa0\x80",
+                             "\xf0\x8f\xbf\xbf",
+                             "\xf4\x90\x80\x80",
+                             "\xe2\x81"};
+  EXPECT_EQ(json::parse(JsonWriter().text(kept).str()).get<std::string>(), kept);
+  for (const std::string& bytes : bad) {
+    std::string expected = "a";
+    for (std::size_t i = 0; i < bytes.size(); ++i) expected += "\uFFFD";
+    expected += "b";
+    const std::string written = JsonWriter().text("a" + bytes + "b").str();
+    EXPECT_EQ(json::parse(written).get<std::string>(), expected);
+  }
+}
+
 }  // namespace
 }  // namespace halfgrad::report

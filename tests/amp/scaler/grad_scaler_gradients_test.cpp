@@ -1,3 +1,4 @@
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -124,6 +125,42 @@ TEST(GradScaler, RefusesGradientsThatRepeatElements) {
       Tensor(full({}, 4, {.dtype = kFloat}).array().expand({1})));  // stride 0, one element
   scaler.step(single.optimizer);
   EXPECT_EQ(single.value(), Values{0});
+}
+
+// A parameter has another shape than its gradient and state after set_data(). Nothing may change.
+TEST(GradScaler, RefusesAGradientOrAStateOfAnotherShape) {
+  for (const bool is_gradient : {true, false}) {
+    for (const DType dtype : {kFloat, kHalf}) {
+      GradScaler scaler = started();
+      Tensor first = filled({1}, 1).requires_grad_();
+      Tensor param = filled({40}, 1, dtype).requires_grad_();
+      optim::Adam optimizer({first, param});
+      std::optional<MasterWeights> masters;
+      if (dtype == kHalf) masters.emplace(optimizer);
+      param.set_grad(filled({40}, 4, dtype));
+      scaler.step(optimizer);
+      scaler.update();
+      first.set_grad(filled({1}, 4));
+      param.set_data(filled({50}, 1, dtype));
+      if (!is_gradient) {
+        param.set_grad({});
+        param.set_grad(filled({50}, 4, dtype));
+      }
+      const std::string expected =
+          is_gradient ? ": expected gradients of their parameters' shapes, got one of [40] for a "
+                        "parameter of [50]; call zero_grad() when the shape of a parameter changes"
+                      : ": expected exp_avg of shape [50], as the parameter, in the state of Adam, "
+                        "got [40]; make a new optimizer when the shape of a parameter changes";
+      const auto message = [](const auto& f) { return message_of<std::invalid_argument>(f); };
+      EXPECT_EQ(message([&] { scaler.unscale_(optimizer); }), "unscale_" + expected);
+      EXPECT_EQ(message([&] { scaler.step(optimizer); }), "step" + expected);
+      EXPECT_EQ(message([&] { scaler.step_and_update(optimizer, {.max_norm = 1}); }),
+                "step_and_update" + expected);
+      EXPECT_EQ(first.item(), 1);
+      EXPECT_EQ(first.grad().item(), 4);
+      EXPECT_EQ(optimizer.steps(), 1);
+    }
+  }
 }
 
 TEST(GradScaler, ParameterOfTwoOptimizersIsUnscaledTwice) {

@@ -52,6 +52,22 @@ TEST_P(ShadowWeights, AreWrittenByAPlainStep) {
   }
 }
 
+// set_data() may give a weight another view of its storage, whose version stays the same.
+TEST_P(ShadowWeights, AreStaleForAnotherViewOfTheStorage) {
+  ShadowNet net(device(), false);
+  net.step(shadow_batch(0, device()));
+  const Tensor& weight = net.first.weight;
+  const Array before = weight.array();
+  weight.set_data(Tensor(before.as_strided({9, 7}, {1, 9}, 0)));
+  EXPECT_FALSE(detail::shadow_of(weight, kHalf).defined());
+  const Tensor x = shadow_batch(1, device());
+  const Tensor y = net.forward(x);
+  weight.set_data(Tensor(weight.array().clone()));
+  EXPECT_EQ(bytes_of(y.array()), bytes_of(net.forward(x).array()));
+  weight.set_data(Tensor(before));
+  EXPECT_TRUE(detail::shadow_of(weight, kHalf).defined());
+}
+
 TEST_P(ShadowWeights, KeepTheirMemory) {
   ShadowNet net(device(), false);
   net.step(shadow_batch(0, device()));
