@@ -28,11 +28,11 @@ __global__ void copy(const __grid_constant__ CUtensorMap map, float* y, Plan pla
     // expect small_tensor: out-of-bounds
     // clang-format on
   }
-  __syncthreads();
-  if (plan.waits) {
+  if (plan.waits && threadIdx.x == 0) {
     while (!ptx::mbarrier_try_wait_parity(&ready, 0)) {  // expect wrong_bytes: deadlock
     }
   }
+  __syncthreads();
   for (int i = threadIdx.x; i < kElements; i += blockDim.x) {
     y[i] = tile[i];  // expect no_wait: async-copy
   }
