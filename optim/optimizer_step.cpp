@@ -65,7 +65,8 @@ void Optimizer::expect_sizes(const char* method) const {
       }
       for (const auto& [entry, array] : state(param)) {
         const bool is_count = entry == "step" || entry == detail::kOverflows;
-        if (is_count || array.sizes() == sizes) continue;
+        // Undefined: making it has failed, and the step tries again.
+        if (is_count || !array.defined() || array.sizes() == sizes) continue;
         if (detail::sizes_of(entry, state_entries(group)) != StateEntry::Sizes::of_parameter) {
           continue;
         }

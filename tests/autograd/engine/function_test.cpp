@@ -267,7 +267,8 @@ struct Counted : autograd::Function<Counted> {
   }
   static variable_list backward(AutogradContext* ctx, variable_list grads) {
     const variable_list saved = ctx->get_saved_variables();
-    const variable_list gradients{grads[0] * saved[1] * 2, grads[0] * saved[0] * 2, grads[0], {}};
+    const variable_list gradients{grads[0] * saved[1] * 2, grads[0] * saved[0] * 2, grads[0],
+                                  grads[0]};
     return {gradients.begin(),
             gradients.begin() + std::any_cast<std::int64_t>(ctx->saved_data["count"])};
   }
