@@ -107,7 +107,6 @@ CaseResult run_case(const Kernel& kernel, const KernelOp& op, const std::vector<
   }
   CaseResult changed = judge_outputs(op, others, memory.output_values(), contract, result.expected);
   result.use.add(changed.use);
-  for (std::size_t i = 0; i < result.tails.size(); ++i) result.tails[i].add(changed.tails[i]);
   result.impostors = both(result.impostors, changed.impostors);
   result.bad = changed.bad;
   if (!changed.fault) return result;

@@ -60,7 +60,7 @@ struct CaseResult {
   std::optional<WorstElement> worst;  ///< the element that used most of its budget
   BadElements bad;  ///< elements beyond their budget, of the output with the worst
   /// The last elements, fewer than 8, that are left after whole vectors of 8: of the output and of
-  /// each of its rows. A kernel computes them in a loop of their own.
+  /// each of its rows, for the first inputs. A kernel computes them in a loop of their own.
   std::array<BudgetUse, 2> tails{};
   ImpostorResults impostors{};
   std::vector<double> expected = {};
