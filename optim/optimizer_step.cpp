@@ -64,9 +64,9 @@ void Optimizer::expect_sizes(const char* method) const {
                      detail::gradient_sizes(grad), sizes);
       }
       for (const auto& [entry, array] : state(param)) {
-        const bool is_count = entry == "step" || entry == detail::kOverflows;
         // Undefined: making it has failed, and the step tries again.
-        if (is_count || !array.defined() || array.sizes() == sizes) continue;
+        if (array.sizes() == sizes || !array.defined()) continue;
+        if (entry == "step" || entry == detail::kOverflows) continue;
         if (detail::sizes_of(entry, state_entries(group)) != StateEntry::Sizes::of_parameter) {
           continue;
         }

@@ -64,7 +64,7 @@ def expected(source):
 
 def devices(source):
     """Number of GPUs that a program needs."""
-    named = re.search(r"// Devices: (\d+)", source.read_text())
+    named = re.search(r"// .*Devices: (\d+)", source.read_text())
     return int(named[1]) if named else 1
 
 

@@ -121,8 +121,9 @@ def random_split(dataset: Any, lengths: Sequence[float],
     the samples that remain go to the first subsets.
     """
     total = len(dataset)
-    sizes = list(lengths)
-    if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
+    sizes = [int(length) for length in lengths]
+    has_fractions = math.isclose(sum(lengths), 1) and sum(lengths) <= 1
+    if has_fractions:
         if min(lengths) < 0:
             raise ValueError(f"random_split: expected fractions in [0, 1], got {lengths}")
         sizes = [math.floor(total * share) for share in lengths]
@@ -131,11 +132,12 @@ def random_split(dataset: Any, lengths: Sequence[float],
         if 0 in sizes:
             warnings.warn(f"random_split: a subset is empty, fractions {lengths} of {total} samples",
                           stacklevel=2)
-    if sum(sizes) != total or any(size != int(size) or size < 0 for size in sizes):
+    is_exact = has_fractions or sizes == list(lengths)
+    if sum(sizes) != total or min(sizes, default=0) < 0 or not is_exact:
         raise ValueError(f"random_split: expected lengths that sum to {total}, or fractions that sum "
                          f"to 1, got {lengths}")
     order = iter(permutation(total, generator))
-    return [Subset(dataset, list(itertools.islice(order, int(size)))) for size in sizes]
+    return [Subset(dataset, list(itertools.islice(order, size))) for size in sizes]
 
 
 def default_collate(batch: Sequence[Any]) -> Any:

@@ -39,8 +39,9 @@ TEST(WgmmaChecks, FindAStoreThatMeetsAProductUnderWay) {
 }
 
 TEST(WgmmaChecks, FindAStoreThatNoBarrierOrders) {
-  const auto found = findings_of(
-      [](const std::string& product) { return kStoreToB + kWgmmaFence + product + kWgmmaCommit + kWgmmaWait; });
+  const auto found = findings_of([](const std::string& product) {
+    return kStoreToB + kWgmmaFence + product + kWgmmaCommit + kWgmmaWait;
+  });
   ASSERT_FALSE(found.empty());
   EXPECT_EQ(found.front().kind, FindingKind::race);
 }
@@ -83,15 +84,17 @@ TEST(WgmmaChecks, FindAProductThatNothingWaitsFor) {
 
 TEST(WgmmaChecks, FindABlockThatIsNoMultipleOfAWarpgroup) {
   const auto found = findings_of(
-      [](const std::string& product) { return kWgmmaFence + product + kWgmmaCommit + kWgmmaWait; }, 96);
+      [](const std::string& product) { return kWgmmaFence + product + kWgmmaCommit + kWgmmaWait; },
+      96);
   ASSERT_FALSE(found.empty());
   EXPECT_NE(found.front().message.find("a warpgroup of 4 warps"), std::string::npos);
 }
 
 TEST(WgmmaChecks, FindAWarpOfTheGroupThatMissesAProduct) {
   const auto found = findings_of([](const std::string& product) {
-    return kWgmmaFence + product + kWgmmaCommit + kWgmmaWait + "setp.lt.u32 %p3, %r1, 96;\n@!%p3 bra SKIP;\n" +
-           product + kWgmmaCommit + kWgmmaWait + "SKIP:\n";
+    return kWgmmaFence + product + kWgmmaCommit + kWgmmaWait +
+           "setp.lt.u32 %p3, %r1, 96;\n@!%p3 bra SKIP;\n" + product + kWgmmaCommit + kWgmmaWait +
+           "SKIP:\n";
   });
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found.front().kind, FindingKind::warp_sync);
@@ -100,8 +103,8 @@ TEST(WgmmaChecks, FindAWarpOfTheGroupThatMissesAProduct) {
 
 TEST(WgmmaChecks, FindDescriptorsThatDifferAmongLanes) {
   const auto found = findings_of([](const std::string& product) {
-    return "setp.eq.u32 %p3, %r1, 3;\n@%p3 add.s64 %rd5, %rd5, 2;\n" + kWgmmaFence + product + kWgmmaCommit +
-           kWgmmaWait;
+    return "setp.eq.u32 %p3, %r1, 3;\n@%p3 add.s64 %rd5, %rd5, 2;\n" + kWgmmaFence + product +
+           kWgmmaCommit + kWgmmaWait;
   });
   ASSERT_FALSE(found.empty());
   EXPECT_NE(found.front().message.find("descriptor differs"), std::string::npos);

@@ -17,7 +17,8 @@ inline constexpr unsigned kWgmmaRows = 64, kWgmmaThreads = 128;
 inline constexpr unsigned kWgmmaBeginOfB = 16384, kWgmmaSharedBytes = 49152;  // in shared memory
 inline constexpr unsigned kWgmmaSharedWords = kWgmmaSharedBytes / 4;
 inline constexpr unsigned kWgmmaFragmentA = kWgmmaSharedWords,
-                   kWgmmaFragmentD = kWgmmaFragmentA + kWgmmaThreads * 4;  // words in the buffer
+                          kWgmmaFragmentD =
+                              kWgmmaFragmentA + kWgmmaThreads * 4;  // words in the buffer
 
 struct WgmmaForm {
   ElementType a, b, d;
@@ -115,8 +116,8 @@ class WgmmaRun {
       const unsigned first = thread / 32 * 16, lane = thread % 32;
       for (unsigned i = 0; i < 128 / form_.a.bits && form_.a_in_registers; ++i) {
         const Place at = place_a(lane / 4, lane % 4, i);
-        put_bits(&gpu_.word(kWgmmaFragmentA + thread * 4), std::uint64_t{i} * form_.a.bits, form_.a.bits,
-                 form_.a.encode(a.at(first + at.row, at.column)));
+        put_bits(&gpu_.word(kWgmmaFragmentA + thread * 4), std::uint64_t{i} * form_.a.bits,
+                 form_.a.bits, form_.a.encode(a.at(first + at.row, at.column)));
       }
       for (unsigned i = 0; i < form_.n / 2; ++i) {
         put_bits(&gpu_.word(kWgmmaFragmentD + thread * 128), std::uint64_t{i} * form_.d.bits,
@@ -167,18 +168,21 @@ class WgmmaRun {
         "mov.u64 %rd4, " +
         number(a_.descriptor()) + ";\nmov.u64 %rd5, " + number(b_.descriptor()) + ";\n";
     for (unsigned i = 0; i < registers_of_d(); ++i) {
-      text += "ld.global.u32 %d" + number(i) + ", [%rd6+" + number(kWgmmaFragmentD * 4 + 4 * i) + "];\n";
+      text += "ld.global.u32 %d" + number(i) + ", [%rd6+" + number(kWgmmaFragmentD * 4 + 4 * i) +
+              "];\n";
     }
     for (unsigned i = 0; i < 4; ++i) {
-      text += "ld.global.u32 %a" + number(i) + ", [%rd7+" + number(kWgmmaFragmentA * 4 + 4 * i) + "];\n";
+      text += "ld.global.u32 %a" + number(i) + ", [%rd7+" + number(kWgmmaFragmentA * 4 + 4 * i) +
+              "];\n";
     }
     text += body;
     for (unsigned i = 0; i < registers_of_d(); ++i) {
-      text += "st.global.u32 [%rd6+" + number(kWgmmaFragmentD * 4 + 4 * i) + "], %d" + number(i) + ";\n";
+      text += "st.global.u32 [%rd6+" + number(kWgmmaFragmentD * 4 + 4 * i) + "], %d" + number(i) +
+              ";\n";
     }
     return gpu_.launch(
-        kernel(text + "ret;", ".shared .align 1024 .b8 tile[" + number(kWgmmaSharedBytes) + "];\n"), {},
-        {threads});
+        kernel(text + "ret;", ".shared .align 1024 .b8 tile[" + number(kWgmmaSharedBytes) + "];\n"),
+        {}, {threads});
   }
 
   SmallGpu& gpu() { return gpu_; }
@@ -206,7 +210,10 @@ struct WgmmaOperands {
   HostMatrix expected;
 
   explicit WgmmaOperands(const WgmmaForm& form, unsigned seed = 5)
-      : a(kWgmmaRows, form.depth()), b(form.depth(), form.n), d(kWgmmaRows, form.n), expected(kWgmmaRows, form.n) {
+      : a(kWgmmaRows, form.depth()),
+        b(form.depth(), form.n),
+        d(kWgmmaRows, form.n),
+        expected(kWgmmaRows, form.n) {
     std::mt19937 random(seed);
     a = random_matrix(kWgmmaRows, form.depth(), form.a, random);
     b = random_matrix(form.depth(), form.n, form.b, random);
@@ -228,7 +235,8 @@ inline void expect_product(const WgmmaForm& form) {
   const WgmmaOperands operands(form);
   WgmmaRun run(form);
   run.put(operands.a, operands.b, operands.d);
-  const LaunchCounters counters = run.run(kWgmmaFence + run.statement(run.rest("1")) + kWgmmaCommit + kWgmmaWait);
+  const LaunchCounters counters =
+      run.run(kWgmmaFence + run.statement(run.rest("1")) + kWgmmaCommit + kWgmmaWait);
   expect_results(run, operands.expected, form);
   EXPECT_EQ(counters.total().flops, 2ull * kWgmmaRows * form.n * form.depth()) << form.text();
   EXPECT_TRUE(run.gpu().findings.all().empty()) << form.text();

@@ -63,7 +63,6 @@ TEST(Wgmma, SwizzlesByTheAddressAndNotByTheDistanceFromTheStart) {
   }
 }
 
-
 TEST(Wgmma, StartsFromZeroIfScaleDIsFalse) {
   const WgmmaOperands operands(kWgmmaHalfForm);
   HostMatrix zeros(kWgmmaRows, kWgmmaHalfForm.n);
@@ -85,7 +84,8 @@ TEST(Wgmma, NegatesOperands) {
       for (std::int64_t& one : a.values) one *= scale_a * scale_b;
       WgmmaRun run(kWgmmaHalfForm);
       run.put(operands.a, operands.b, operands.d);
-      run.run(kWgmmaFence + run.statement(run.rest("1", scale_a, scale_b)) + kWgmmaCommit + kWgmmaWait);
+      run.run(kWgmmaFence + run.statement(run.rest("1", scale_a, scale_b)) + kWgmmaCommit +
+              kWgmmaWait);
       ASSERT_NO_FATAL_FAILURE(
           expect_results(run, product(a, operands.b, operands.d, times), kWgmmaHalfForm));
     }

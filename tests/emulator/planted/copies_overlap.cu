@@ -27,8 +27,8 @@ void boxes() {
   Buffer<char> x(4096);
   cudaMemcpy3DParms box = {};
   box.srcPtr = box.dstPtr = make_cudaPitchedPtr(x, 64, 64, 8);
-  box.dstPos = make_cudaPos(4, 4, 4);
-  box.extent = make_cudaExtent(32, 4, 6);
+  box.dstPos = make_cudaPos(4, 2, 1);
+  box.extent = make_cudaExtent(32, 4, 4);
   box.kind = kInside;
   cudaMemcpy3D(&box);  // expect boxes: invalid-call
 }

@@ -11,9 +11,10 @@ __global__ void twice(const int* x, int* y) {
 __global__ void count_up(int* counter) {
   atomicAdd(counter, 1);  // expect atomic_of_gpu: stream-race
                           // expect atomic_of_gpu_on_peer: stream-race
-                          // expect atomics_differ: stream-race
 }
-__global__ void count_up_for_all(int* counter) { atomicAdd_system(counter, 1); }
+__global__ void count_up_for_all(int* counter) {
+  atomicAdd_system(counter, 1);  // expect atomics_differ: stream-race
+}
 
 template <class Kernel>
 void count_on_both(int* counter, Kernel second) {

@@ -18,7 +18,7 @@ __global__ void twice(const int* x, int* y) {
 
 __constant__ int factors[2 * kCount];
 __global__ void multiply(int* x, int part) {
-  x[threadIdx.x] *= factors[part * kCount + threadIdx.x];  // expect constant_written: stream-race
+  x[threadIdx.x] *= factors[part * kCount + threadIdx.x];
 }
 
 struct Streams {
@@ -114,11 +114,11 @@ void constant_written() {
   CHECK(cudaMemcpyToSymbol(factors, host.data, kBytes));
   CHECK(cudaDeviceSynchronize());
   Streams streams;
-  const cudaMemcpyKind up = cudaMemcpyHostToDevice;
-  const cudaStream_t other = streams.second;
+  const auto upload = [&](cudaStream_t stream) {
+    CHECK(cudaMemcpyToSymbolAsync(factors, host.data, kBytes, 0, cudaMemcpyHostToDevice, stream));
+  };
   multiply<<<1, kCount, 0, streams.first>>>(x, 0);
-  cudaMemcpyToSymbolAsync(factors, host.data, kBytes, 0, up,
-                          other);  // expect constant_written: stream-race
+  upload(streams.second);  // expect constant_written: stream-race
 }
 
 void graph_and_stream() {

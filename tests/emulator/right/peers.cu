@@ -1,5 +1,4 @@
-// Memory that kernels of two devices may access: of peers, pools, managed and of the host. Devices:
-// 2
+// Memory that kernels of two devices may access: peers, pools, managed, pinned. Devices: 2
 #include <cooperative_groups.h>
 
 #include "../right.h"
