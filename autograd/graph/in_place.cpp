@@ -62,6 +62,13 @@ bool overlap(const Array& a, const Array& b) {
   return a_begin < b_end && b_begin < a_end;
 }
 
+// Whether the memory of `part` lies within that of `whole`.
+bool contains(const Array& whole, const Array& part) {
+  const auto [whole_begin, whole_end] = memory_of(whole);
+  const auto [begin, end] = memory_of(part);
+  return part.numel() == 0 || (whole_begin <= begin && end <= whole_end);
+}
+
 void set_node(TensorImpl& impl, const Tensor& like) {
   std::shared_ptr<Node> former = std::exchange(impl.grad_fn, like.impl()->grad_fn);
   impl.output = like.impl()->output;
@@ -92,6 +99,12 @@ Tensor recordable(const Tensor& target, const std::string& op) {
                              "expected a tensor that is not a leaf requiring grad{}, got one; "
                              "change leaves inside NoGradGuard only",
                              is_variable(target) ? "" : ", nor a view of one");
+  }
+  if (!contains(base.array(), target.array())) {
+    fail<std::runtime_error>(op,
+                             "expected a view within its base, got one of shape {} whose base has "
+                             "shape {} since resize_(); clone() it first, or use NoGradGuard",
+                             target.sizes(), base.sizes());
   }
   return base;
 }

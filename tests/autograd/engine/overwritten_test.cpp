@@ -136,6 +136,34 @@ TEST(SavedTensors, AreMissedIfOnlyTheirShapeChanges) {
   EXPECT_EQ(w.grad().to_vector<double>(), std::vector<double>(6, 3));
 }
 
+// Elements of the view that its former base lost would get no gradient.
+TEST(InPlaceViews, AreRefusedOnceTheBaseIsSmallerOrReplaced) {
+  const std::vector<std::function<void(const Tensor&)>> changes{
+      [](const Tensor& x) { x.resize_({1}); }, [](const Tensor& x) { x.resize_({200}); },
+      [](const Tensor& x) {
+        x.set_data(ones({2, 2}));
+      }};
+  for (const auto& change : changes) {
+    const Tensor x = ones({2, 2}), w = ones({4}, {.requires_grad = true});
+    const Tensor view = x.view({-1});
+    change(x);
+    const std::string message = message_of<std::runtime_error>([&] { view.mul_(w); });
+    EXPECT_NE(message.find("view within its base"), std::string::npos) << message;
+    const NoGradGuard no_grad;
+    view.mul_(w);
+  }
+  const Tensor x = ones({2, 2}), w = ones({2}, {.requires_grad = true});
+  const Tensor row = x.select(0, 0);
+  x.resize_({2});
+  row.mul_(w * 3);
+  x.sum().backward();
+  EXPECT_EQ(w.grad().to_vector<double>(), (std::vector<double>{3, 3}));
+  const Tensor smaller = ones({2, 2}), empty_view = smaller.slice(0, 1, 1);
+  smaller.resize_({0});
+  empty_view.mul_(ones({0, 2}, {.requires_grad = true}));
+  EXPECT_TRUE(empty_view.requires_grad());
+}
+
 // A later storage may have the address of the saved one.
 TEST(SavedTensors, AreMissedIfTheirDataIsReplaced) {
   for (int replacements = 1; replacements < 6; ++replacements) {
