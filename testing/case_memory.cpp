@@ -170,7 +170,7 @@ void CaseMemory::run(const Kernel& kernel) {
     throw KernelError(stop.fault,
                       access ? access->described(array_name(access->array)) : stop.what());
   } catch (const KernelChangedState& change) {
-    if (change.only_flushes && contract_.leniency.flush_subnormals) return;
+    if (change.only_flushes && contract_.leniency.flushes()) return;
     throw KernelError(Fault::changed_state, change.what());
   } catch (const KernelUnavailable&) {
     throw;

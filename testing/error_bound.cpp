@@ -1,5 +1,7 @@
 #include <halfgrad/testing/error_bound.h>
 
+#include <halfgrad/testing/fast_math.h>
+
 namespace halfgrad::testing {
 
 BoundedArithmetic::PartialSum BoundedArithmetic::products(const Elements& a,
@@ -37,10 +39,95 @@ Bounded BoundedArithmetic::total(const PartialSum& sum, double roundings) const 
   return {sum.has_inf ? kUnknown : -kUnknown, sum.magnitude <= limits_.largest ? 0 : kUnknown};
 }
 
+Bounded BoundedArithmetic::div(const Bounded& a, const Bounded& b) const {
+  const double y = a.value / b.value;
+  if (b.value == 0 && b.error == 0) {
+    return {y, sign_is_known(a) ? 0 : kUnknown};
+  }
+  if (!finite(a) || !finite(b)) return scaled_infinity(y, a, b);
+  const double smallest = std::fmax(0, std::fabs(b.value) - b.error);
+  double error = (a.error + std::fabs(y) * b.error) / smallest + limits_.smallest;
+  // The reciprocal of a tiny b overflows, that of a huge one is subnormal.
+  if (smallest * limits_.largest < 1) error = kUnknown;
+  if (smallest * normal_ > 1) error += std::fabs(a.value) * limits_.smallest;
+  if (fast_ && std::fabs(b.value) + b.error > fast_math::kLargestDivisor) error = kUnknown;
+  return rounded(y, error, true, fast_ ? fast_math::kDivision : 2);
+}
+
+Bounded BoundedArithmetic::sqrt(const Bounded& x) const {
+  const double y = std::sqrt(x.value);
+  const double below = y - std::sqrt(std::fmax(0, x.value - x.error));
+  const double above = std::sqrt(x.value + x.error) - y;  // larger than `below` for x near 0
+  return rounded(y, std::fmax(below, above), finite(x) && (x.value >= 0 || x.error > 0),
+                 fast_ ? fast_math::kSquareRoot : 1);
+}
+
+Bounded BoundedArithmetic::exp(const Bounded& x, double argument_error) const {
+  const double y = std::exp(x.value);
+  const double error = argument_error > 0 ? y * std::expm1(argument_error) : 0;
+  const double roundoffs =
+      fast_ ? fast_math::exp_roundoffs(std::fabs(x.value) + x.error) : kFunctionRoundoffs;
+  return rounded(y, error + limits_.smallest, finite(x), roundoffs);
+}
+
 Bounded BoundedArithmetic::log(const Bounded& x) const {
+  const auto [roundoffs, absolute] =
+      fast_ ? fast_math::log(x.value) : fast_math::Error{kFunctionRoundoffs};
   const double error = x.error < x.value ? -std::log1p(-x.error / x.value) : kUnknown;
-  return rounded(std::log(x.value), x.error > 0 ? error : 0,
-                 finite(x) && (x.value >= 0 || x.error > 0), kFunctionRoundoffs);
+  return rounded(std::log(x.value), (x.error > 0 ? error : 0) + absolute,
+                 finite(x) && (x.value >= 0 || x.error > 0), roundoffs);
+}
+
+// No slopes are stated for log2, log10, tan and pow: their arguments are exact.
+Bounded BoundedArithmetic::log2(const Bounded& x) const {
+  const auto [roundoffs, absolute] =
+      fast_ ? fast_math::log2(x.value) : fast_math::Error{kFunctionRoundoffs};
+  return function(std::log2(x.value), x, kUnknown, roundoffs, absolute);
+}
+
+Bounded BoundedArithmetic::log10(const Bounded& x) const {
+  const auto [roundoffs, absolute] =
+      fast_ ? fast_math::log10(x.value) : fast_math::Error{kFunctionRoundoffs};
+  return function(std::log10(x.value), x, kUnknown, roundoffs, absolute);
+}
+
+// CUDA's tanf is within 4 ulps.
+Bounded BoundedArithmetic::tan(const Bounded& x) const {
+  const auto [roundoffs, absolute] = fast_ ? fast_math::tan(x.value) : fast_math::Error{9};
+  return function(std::tan(x.value), x, kUnknown, roundoffs, absolute);
+}
+
+Bounded BoundedArithmetic::sin(const Bounded& x) const {
+  const auto [roundoffs, absolute] = fast_ ? fast_math::sin_or_cos(std::fabs(x.value) + x.error)
+                                           : fast_math::Error{kFunctionRoundoffs};
+  return function(std::sin(x.value), x, 1, roundoffs, absolute);
+}
+
+Bounded BoundedArithmetic::cos(const Bounded& x) const {
+  const auto [roundoffs, absolute] = fast_ ? fast_math::sin_or_cos(std::fabs(x.value) + x.error)
+                                           : fast_math::Error{kFunctionRoundoffs};
+  return function(std::cos(x.value), x, 1, roundoffs, absolute);
+}
+
+Bounded BoundedArithmetic::tanh(const Bounded& x) const {
+  const double y = std::tanh(x.value), distance = 1 / std::cosh(nearest_to_zero(x));
+  const double slope = distance * distance;
+  if (fast_) return function(y, x, slope, 1, fast_math::kTanhRelative * std::fabs(y));
+  return saturating(y, 2 / (1 + std::exp(2 * std::fabs(x.value))), x, slope);
+}
+
+Bounded BoundedArithmetic::pow(const Bounded& x, const Bounded& exponent) const {
+  const double y = std::pow(x.value, exponent.value);
+  if (!fast_)
+    return rounded(y, limits_.smallest, finite(x) && finite(exponent) && !std::isnan(y), 17);
+  // __powf is exp2f(exponent * __log2f(x)).
+  const double log = std::log2(x.value);
+  if (!std::isfinite(log) || !std::isfinite(exponent.value)) return {y, kUnknown};
+  const auto [roundoffs, absolute] = fast_math::log2(x.value);
+  const double power =
+      std::fabs(exponent.value) * ((roundoffs + 1) * limits_.roundoff * std::fabs(log) + absolute);
+  return rounded(y, y * std::expm1(std::numbers::ln2 * power) + limits_.smallest, true,
+                 fast_math::kExp2);
 }
 
 Elements BoundedArithmetic::partial_sums(const Elements& x) const {

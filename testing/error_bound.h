@@ -17,9 +17,14 @@ struct Leniency {
   bool flush_subnormals = false;  ///< a subnormal operand or result may become 0
   bool tf32 = false;              ///< factors of products may be rounded to 11 bits
   bool any_nan = false;           ///< any value is right in place of NaN
+  bool fast_math = false;         ///< float functions may be those of fast_math.h
+  bool any_order = false;         ///< calls may differ by the order of their sums
   /// The largest finite magnitude of operands that the kernel promises to handle. Greater ones and
   /// infinities are replaced.
   double max_abs = std::numeric_limits<double>::infinity();
+
+  /// nvcc's --use_fast_math has -ftz=true.
+  bool flushes() const { return flush_subnormals || fast_math; }
 };
 
 /// Running error analysis (Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition,
@@ -35,14 +40,15 @@ class BoundedArithmetic final : public AnyArithmetic {
       : accumulate_(accumulate),
         limits_(limits_of(accumulate)),
         output_(limits_of(output)),
-        leniency_(leniency) {
+        leniency_(leniency),
+        fast_(leniency.fast_math && accumulate == DType::f32) {
     normal_ = limits_.smallest / (2 * limits_.roundoff);
-    if (leniency.flush_subnormals) limits_.smallest = normal_;
+    if (leniency.flushes()) limits_.smallest = normal_;
   }
 
   /// A kernel that flushes subnormals may read 0 for one.
   Bounded number(double x) const override {
-    const bool may_be_zero = leniency_.flush_subnormals && std::fabs(x) < normal_;
+    const bool may_be_zero = leniency_.flushes() && std::fabs(x) < normal_;
     return {x, may_be_zero ? std::fabs(x) : 0};
   }
   /// A constant of the kernel's source, rounded.
@@ -67,19 +73,7 @@ class BoundedArithmetic final : public AnyArithmetic {
     return rounded(a.value * b.value, product_error(a, b));
   }
   /// Allows a product with a reciprocal: two roundings.
-  Bounded div(const Bounded& a, const Bounded& b) const override {
-    const double y = a.value / b.value;
-    if (b.value == 0 && b.error == 0) {
-      return {y, sign_is_known(a) ? 0 : kUnknown};
-    }
-    if (!finite(a) || !finite(b)) return scaled_infinity(y, a, b);
-    const double smallest = std::fmax(0, std::fabs(b.value) - b.error);
-    double error = (a.error + std::fabs(y) * b.error) / smallest + limits_.smallest;
-    // The reciprocal of a tiny b overflows, that of a huge one is subnormal.
-    if (smallest * limits_.largest < 1) error = kUnknown;
-    if (smallest * normal_ > 1) error += std::fabs(a.value) * limits_.smallest;
-    return rounded(y, error, true, 2);
-  }
+  Bounded div(const Bounded& a, const Bounded& b) const override;
   Bounded neg(const Bounded& x) const override { return {-x.value, x.error, x.overflows}; }
   Bounded abs(const Bounded& x) const override {
     return {std::fabs(x.value), x.error, x.overflows};
@@ -95,12 +89,7 @@ class BoundedArithmetic final : public AnyArithmetic {
     if (!finite(x)) return x;
     return neg(at_least(neg(at_least(x, low)), -high));
   }
-  Bounded sqrt(const Bounded& x) const override {
-    const double y = std::sqrt(x.value);
-    const double below = y - std::sqrt(std::fmax(0, x.value - x.error));
-    const double above = std::sqrt(x.value + x.error) - y;  // larger than `below` for x near 0
-    return rounded(y, std::fmax(below, above), finite(x) && (x.value >= 0 || x.error > 0));
-  }
+  Bounded sqrt(const Bounded& x) const override;
 
   /// Elementary functions are as accurate as CUDA's manual states for single precision (C++
   /// Programming Guide, appendix on mathematical functions): 2 ulps from the correctly rounded
@@ -118,13 +107,9 @@ class BoundedArithmetic final : public AnyArithmetic {
     const double nearest = 1 + x.value - x.error;
     return function(std::log1p(x.value), x, nearest > 0 ? 1 / nearest : kUnknown);
   }
-  Bounded sin(const Bounded& x) const override { return function(std::sin(x.value), x, 1); }
-  Bounded cos(const Bounded& x) const override { return function(std::cos(x.value), x, 1); }
-  Bounded tanh(const Bounded& x) const override {
-    const double distance = 1 / std::cosh(nearest_to_zero(x));
-    return saturating(std::tanh(x.value), 2 / (1 + std::exp(2 * std::fabs(x.value))), x,
-                      distance * distance);
-  }
+  Bounded sin(const Bounded& x) const override;
+  Bounded cos(const Bounded& x) const override;
+  Bounded tanh(const Bounded& x) const override;
   Bounded erf(const Bounded& x) const override {
     return saturating(std::erf(x.value), std::erfc(std::fabs(x.value)), x, erf_slope(x));
   }
@@ -141,20 +126,11 @@ class BoundedArithmetic final : public AnyArithmetic {
   Bounded exp2(const Bounded& x) const override {
     return function(std::exp2(x.value), x, kUnknown);
   }
-  Bounded log2(const Bounded& x) const override {
-    return function(std::log2(x.value), x, kUnknown);
-  }
-  Bounded log10(const Bounded& x) const override {
-    return function(std::log10(x.value), x, kUnknown);
-  }
-  Bounded tan(const Bounded& x) const override {
-    return function(std::tan(x.value), x, kUnknown, 9);
-  }
+  Bounded log2(const Bounded& x) const override;
+  Bounded log10(const Bounded& x) const override;
+  Bounded tan(const Bounded& x) const override;
   /// For exact arguments only. CUDA's powf is within 8 ulps.
-  Bounded pow(const Bounded& x, const Bounded& exponent) const override {
-    const double y = std::pow(x.value, exponent.value);
-    return rounded(y, limits_.smallest, finite(x) && finite(exponent) && !std::isnan(y), 17);
-  }
+  Bounded pow(const Bounded& x, const Bounded& exponent) const override;
 
   /// Two formulas of one result; a kernel may use either. The value is that of the first.
   Bounded either(const Bounded& best, const Bounded& usual) const override {
@@ -252,16 +228,13 @@ class BoundedArithmetic final : public AnyArithmetic {
     const double nu = n * limits_.roundoff;
     return nu < 1 ? nu / (1 - nu) : kUnknown;
   }
-  Bounded exp(const Bounded& x, double argument_error) const {
-    const double y = std::exp(x.value);
-    const double error = argument_error > 0 ? y * std::expm1(argument_error) : 0;
-    return rounded(y, error + limits_.smallest, finite(x), kFunctionRoundoffs);
-  }
-  /// y = f(x), where |f'| <= slope on the interval that x may be in.
-  Bounded function(double y, const Bounded& x, double slope,
-                   double roundoffs = kFunctionRoundoffs) const {
-    const double error = x.error > 0 ? slope * x.error : 0;
-    return rounded(y, error + limits_.smallest, finite(x) && !std::isnan(y), roundoffs);
+  Bounded exp(const Bounded& x, double argument_error) const;
+  /// y = f(x), where |f'| <= slope on the interval that x may be in, by a function with an error of
+  /// `roundoffs` and `absolute`.
+  Bounded function(double y, const Bounded& x, double slope, double roundoffs = kFunctionRoundoffs,
+                   double absolute = 0) const {
+    const double error = (x.error > 0 ? slope * x.error : 0) + absolute + limits_.smallest;
+    return rounded(y, error, finite(x) && !std::isnan(y), roundoffs);
   }
   /// A function that tends to 1 and -1, with y at `distance` from that limit: kernels return the
   /// limit from a quarter of a roundoff on.
@@ -295,6 +268,7 @@ class BoundedArithmetic final : public AnyArithmetic {
   FormatLimits limits_, output_;
   double normal_;  // the smallest normal value of `accumulate`
   Leniency leniency_;
+  bool fast_;  // functions are those of fast_math.h
 };
 
 }  // namespace halfgrad::testing

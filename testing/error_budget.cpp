@@ -30,7 +30,7 @@ class Storage {
                                      : y.error + limits_.roundoff * magnitude +
                                            ulp_at(magnitude, output_));
     double& allowed = budget.allowed.back();
-    if (leniency_.flush_subnormals && magnitude < normal_) allowed = std::max(allowed, magnitude);
+    if (leniency_.flushes() && magnitude < normal_) allowed = std::max(allowed, magnitude);
     if (leniency_.any_nan && std::isnan(y.value)) allowed = kInfinity;
   }
 

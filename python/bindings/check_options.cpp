@@ -118,6 +118,10 @@ void set(KernelCheckOptions& options, const std::string& option, nb::handle valu
     options.leniency.flush_subnormals = read<bool>(value, "check", option);
   } else if (option == "any_nan") {
     options.leniency.any_nan = read<bool>(value, "check", option);
+  } else if (option == "fast_math") {
+    options.leniency.fast_math = read<bool>(value, "check", option);
+  } else if (option == "any_order") {
+    options.leniency.any_order = read<bool>(value, "check", option);
   } else if (option == "max_abs") {
     options.leniency.max_abs = read<double>(value, "check", option);
   } else if (option == "empty") {

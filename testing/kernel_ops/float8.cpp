@@ -96,7 +96,7 @@ Elements quantized(const NumberFormat& format, const std::vector<Values>& in, DT
     const double once = nearest(product);
     const double twice = nearest(rounded_to(accumulate, product));
     const bool may_be_zero =
-        leniency.flush_subnormals && (std::fabs(x) < normal || std::fabs(product) < normal);
+        leniency.flushes() && (std::fabs(x) < normal || std::fabs(product) < normal);
     out.push_back({once, may_be_zero        ? std::fabs(once)
                          : std::isnan(once) ? 0
                                             : std::fabs(once - twice)});

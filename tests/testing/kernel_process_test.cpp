@@ -148,39 +148,6 @@ TEST(KernelProcess, SaysWhyAKernelCannotBeMade) {
   EXPECT_THROW(check_kernel(kernel, "sum"), KernelUnavailable);
 }
 
-// A sum that flushes subnormals, one that ignores NaN, and one for small values.
-TEST(Leniency, PermitsWhatTheContractSays) {
-  const auto sum_of = [](float (*f)(float)) {
-    return planted::rows([f](const Call& c, Index row) {
-      float sum = 0;
-      for (Index i = 0; i < c.k; ++i) sum += f(c.x(row, i));
-      c.y(row, f(sum));
-    });
-  };
-  const auto flushing = sum_of([](float x) { return std::fabs(x) < 0x1p-126f ? 0 : x; });
-  const auto dropping = sum_of([](float x) { return std::isnan(x) ? 0 : x; });
-  const auto small = sum_of([](float x) { return std::fabs(x) > 2e4f ? 0 : x; });
-  const auto passes = [](const Kernel& kernel, const Leniency& leniency) {
-    const KernelCheckOptions options{.dims = {{3, 1, 7}}, .leniency = leniency, .shrink = false};
-    return check_kernel(kernel, "sum", options).passed();
-  };
-  EXPECT_FALSE(passes(flushing, {}));
-  EXPECT_TRUE(passes(flushing, {.flush_subnormals = true}));
-  EXPECT_FALSE(passes(dropping, {}));
-  EXPECT_TRUE(passes(dropping, {.any_nan = true}));
-  EXPECT_FALSE(passes(small, {}));
-  EXPECT_TRUE(passes(small, {.max_abs = 1000}));
-}
-
-TEST(Leniency, Tf32RoundsTheFactorsOfProducts) {
-  const auto allowed = [](const Leniency& leniency) {
-    const std::vector<Values> operands{{{1, 2}, {1, 2}}, {{2, 1}, {3, 4}}};
-    return error_budget(kernel_op("mm"), operands, kFloat32, kFloat32, leniency).allowed[0];
-  };
-  EXPECT_LT(allowed({}), 1e-5);
-  EXPECT_NEAR(allowed({.tf32 = true}), 11 * 0x1p-10, 1e-4);
-}
-
 // As halfgrad-check --values judges a file: one case, without a kernel.
 TEST(Bias, IsJudgedForStoredOutputsToo) {
   const HostileOperand draw({.sizes = {1, 600}}, kBFloat16, {1, 0});

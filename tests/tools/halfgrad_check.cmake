@@ -44,7 +44,7 @@ expect_code(1 sum --library "${ENDING_LIBRARY}" --symbol sum_spies --seed 424242
 expect_code(0 sum --library "${LIBRARY}" --symbol sum_good --seed random --fresh-seed 3 --dims 3 1 7)
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --seed some)
 expect_code(0 sum --library "${LIBRARY}" --symbol sum_good --in-process --repeat 10)
-expect_code(0 sum --library "${LIBRARY}" --symbol sum_good --flush-subnormals --any-nan --max-abs 100 --accumulate tf32
+expect_code(0 sum --library "${LIBRARY}" --symbol sum_good --flush-subnormals --any-nan --fast-math --any-order --max-abs 100 --accumulate tf32
             --without "near max" specials)
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --timeout 0)
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --without "near the maximum")

@@ -99,6 +99,7 @@ testing::KernelCheckOptions options_in(const json& manifest) {
   options.leniency.tf32 = manifest.at("tf32");
   options.leniency.flush_subnormals = manifest.at("flush_subnormals");
   options.leniency.any_nan = manifest.at("any_nan");
+  options.leniency.fast_math = manifest.value("fast_math", false);
   const json& most = manifest.at("max_abs");
   if (!most.is_null()) options.leniency.max_abs = most;
   options.seed = manifest.at("seed");
@@ -178,6 +179,7 @@ std::size_t write_cases(const std::string& folder, const std::string& name,
                 {"tf32", options.leniency.tf32},
                 {"flush_subnormals", options.leniency.flush_subnormals},
                 {"any_nan", options.leniency.any_nan},
+                {"fast_math", options.leniency.fast_math},
                 {"max_abs", std::isfinite(most) ? json(most) : json()},
                 {"seed", options.seed},
                 {"cases", json::array()}};

@@ -150,6 +150,11 @@ void add_contract_options(CLI::App& app, Arguments& given, testing::KernelCheckO
   app.add_flag("--flush-subnormals", options.leniency.flush_subnormals,
                "Allow 0 for subnormal operands and results");
   app.add_flag("--any-nan", options.leniency.any_nan, "Allow any value in place of NaN");
+  app.add_flag("--fast-math", options.leniency.fast_math,
+               "Allow the errors of nvcc's --use_fast_math: those of __expf and other float "
+               "functions, and 0 for subnormals");
+  app.add_flag("--any-order", options.leniency.any_order,
+               "Allow calls on equal inputs to differ within the budget, as sums by atomicAdd do");
   app.add_option("--max-abs", options.leniency.max_abs,
                  "Largest magnitude of operands; infinities and greater values are replaced")
       ->check(checks::positive);
@@ -171,10 +176,11 @@ void add_folder_options(CLI::App& app, Arguments& given) {
     write->excludes(app.get_option(other));
     judge->excludes(app.get_option(other));
   }
-  for (const char* other :
-       {"op", "--write-cases", "--dtype", "--dims", "--seed", "--output", "--accumulate",
-        "--flush-subnormals", "--any-nan", "--max-abs", "--no-empty", "--without", "--eps", "--dim",
-        "--ndim", "--reduction", "--operand-dtype", "--output-dtype"}) {
+  for (const char* other : {"op",         "--write-cases", "--dtype",         "--dims",
+                            "--seed",     "--output",      "--accumulate",    "--flush-subnormals",
+                            "--any-nan",  "--fast-math",   "--any-order",     "--max-abs",
+                            "--no-empty", "--without",     "--eps",           "--dim",
+                            "--ndim",     "--reduction",   "--operand-dtype", "--output-dtype"}) {
     judge->excludes(app.get_option(other));
   }
   app.add_flag("--include-dir", given.include_dir,

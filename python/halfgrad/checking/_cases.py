@@ -77,7 +77,7 @@ class Case:
 
 
 def cases(op, *, dtype="float32", like="numpy", output=None, accumulate=None, dims=None, seed=0,
-          without=(), flush_subnormals=False, any_nan=False, max_abs=None,
+          without=(), flush_subnormals=False, any_nan=False, fast_math=False, max_abs=None,
           empty=True, eps=None, dim=None, ndim=None, reduction=None, operand_dtypes=None,
           output_dtypes=None):
     """Yields the cases of a check of that op, one Case for each size and kind of inputs.
@@ -89,7 +89,7 @@ def cases(op, *, dtype="float32", like="numpy", output=None, accumulate=None, di
     options = options_of({
         "dtype": dtype, "output": output, "accumulate": accumulate, "dims": dims, "seed": seed,
         "without": without, "flush_subnormals": flush_subnormals, "any_nan": any_nan,
-        "max_abs": max_abs, "empty": empty, "eps": eps, "dim": dim, "ndim": ndim,
+        "fast_math": fast_math, "max_abs": max_abs, "empty": empty, "eps": eps, "dim": dim, "ndim": ndim,
         "reduction": reduction, "operand_dtypes": operand_dtypes,
         "output_dtypes": output_dtypes})
     return (Case(case, like, op) for case in checking.cases(op, options))

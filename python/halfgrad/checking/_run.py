@@ -58,7 +58,7 @@ def options_of(given):
 def check(fn, op=None, *, reference=None, inputs=None, outputs=None, gradient=None, name=None,
           least=(0, 0, 0), exact=False, dtype="float32", output=None, device="cpu", like="numpy", accumulate=None,
           layouts=None, dims=None, seed=0, without=(), flush_subnormals=False, any_nan=False,
-          max_abs=None, empty=True, in_place=False, out=False, repeat=None, shrink=True,
+          fast_math=False, any_order=False, max_abs=None, empty=True, in_place=False, out=False, repeat=None, shrink=True,
           stop_at_first=False, isolate=False, timeout=60.0, eps=None, dim=None, ndim=None,
           reduction=None, operand_dtypes=None, output_dtypes=None):
     """Compares a kernel with an op or a formula, on hostile inputs, within an error budget.
@@ -80,7 +80,8 @@ def check(fn, op=None, *, reference=None, inputs=None, outputs=None, gradient=No
         "every_second", "transposed".
     dims: triples (m, n, k) in place of the default sizes.
     without: kinds of inputs to leave out, such as "near max".
-    flush_subnormals, any_nan, max_abs: what the kernel need not promise, see docs/kernel_check.md.
+    flush_subnormals, any_nan, fast_math, any_order, max_abs: what the kernel need not promise, see
+        docs/kernel_check.md.
     empty: False leaves out arrays without elements.
     in_place: also runs with the first input as output; needs out=True.
     eps: that of a norm or of Adam.
@@ -110,7 +111,8 @@ def check(fn, op=None, *, reference=None, inputs=None, outputs=None, gradient=No
     options = options_of({
         "dtype": dtype, "output": output, "device": device, "accumulate": accumulate,
         "layouts": layouts, "dims": dims, "seed": seed, "without": without,
-        "flush_subnormals": flush_subnormals, "any_nan": any_nan, "max_abs": max_abs,
+        "flush_subnormals": flush_subnormals, "any_nan": any_nan, "fast_math": fast_math,
+        "any_order": any_order, "max_abs": max_abs,
         "empty": empty, "eps": eps, "dim": dim, "ndim": ndim, "reduction": reduction,
         "operand_dtypes": operand_dtypes, "output_dtypes": output_dtypes,
         "in_place": in_place, "repeat": repeat, "shrink": shrink, "stop_at_first": stop_at_first})

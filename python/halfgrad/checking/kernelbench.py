@@ -224,6 +224,8 @@ def _arguments(given):
                         help="a kind of inputs to leave out, such as \"near max\"")
     parser.add_argument("--max-abs", type=float, help="greater inputs and infinities are replaced")
     parser.add_argument("--any-nan", action="store_true", help="any value may stand for NaN")
+    parser.add_argument("--fast-math", action="store_true", help="errors of nvcc's --use_fast_math are allowed")
+    parser.add_argument("--any-order", action="store_true", help="equal calls may differ within the budget")
     parser.add_argument("--flush-subnormals", action="store_true", help="a subnormal value may be 0")
     parser.add_argument("--no-shrink", action="store_true", help="do not look for a smaller failing case")
     parser.add_argument("--stop-at-first", action="store_true", help="end at the first fault")
@@ -251,6 +253,7 @@ def main(given=None):
             keep_parameters=args.keep_parameters, keep_range=args.keep_range, strict=args.strict, device=args.device,
             isolate=False if args.in_process else None, accumulate=args.accumulate, without=args.without,
             max_abs=args.max_abs, any_nan=args.any_nan, flush_subnormals=args.flush_subnormals,
+            fast_math=args.fast_math, any_order=args.any_order,
             shrink=not args.no_shrink, stop_at_first=args.stop_at_first, timeout=args.timeout)
     except ValueError as error:
         print(error, file=sys.stderr)
