@@ -240,7 +240,7 @@ def test_cases_judge_outputs_from_elsewhere(dtype):
         if case.kind == "normal":
             assert f"element (0, {case.dims[2] - 1}) is" in repr(case.judge(wrong))
         count += 1
-    assert count == 2 * 31
+    assert count == 2 * 33
     with pytest.raises(ValueError, match="expected an output of"):
         case.judge(np.zeros((1, 1), np.float32))
 

@@ -199,7 +199,7 @@ def test_hostile_values_that_an_operand_admits():
     seen = []
 
     def kernel(v):
-        seen.append(v.size == 0 or np.nanmin(v) >= 0)
+        seen.append(not (v < 0).any())
         return np.float32(1) / np.sqrt(v + np.float32(1e-5))
 
     halfgrad.check(kernel, inputs=[hr.input(("m", "k"), admitted=abs)], **options).assert_ok()
