@@ -25,6 +25,13 @@ Tensor kept(const Shape& sizes, double p, const Tensor& like) {
   return (rand(sizes, {.dtype = kFloat32, .device = like.device()}) >= p).to(like.dtype());
 }
 
+/// Computes an activation in at least float32, and returns it in the dtype of `self`. Autocast
+/// treats it as one op, which runs in the dtype of its operand.
+template <class F>
+Tensor in_float(const char* name, const Tensor& self, const F& compute) {
+  return detail::widened(name, Precision::any, kFloat32, compute, self);
+}
+
 /// The shape of one value for each channel.
 Shape channels_of(const char* op, const Tensor& input) {
   if (input.dim() < 2) detail::fail(op, "expected shape [n, c, ...], got {}", input.sizes());
@@ -48,8 +55,10 @@ Tensor alpha_drop(const Tensor& input, double p, const Shape& mask_sizes) {
 Tensor selu(const Tensor& self) { return elu(self, kSeluAlpha) * kSeluScale; }
 Tensor celu(const Tensor& self, double alpha) {
   if (alpha == 0) detail::fail("celu", "expected an alpha other than 0, got {}", alpha);
-  const Tensor is_positive = self > 0;
-  return where(is_positive, self, expm1(masked_fill(self, is_positive, 0) / alpha) * alpha);
+  return in_float("celu", self, [alpha](const Tensor& x) {
+    const Tensor is_positive = x > 0;
+    return where(is_positive, x, expm1(masked_fill(x, is_positive, 0) / alpha) * alpha);
+  });
 }
 Tensor hardtanh(const Tensor& self, double min_val, double max_val) {
   if (!(min_val <= max_val)) {
@@ -65,8 +74,12 @@ Tensor hardsigmoid(const Tensor& self) { return relu6(self + 3) / 6; }
 Tensor hardswish(const Tensor& self) { return self * hardsigmoid(self); }
 Tensor tanhshrink(const Tensor& self) { return self - tanh(self); }
 Tensor softsign(const Tensor& self) { return self / (abs(self) + 1); }
-Tensor log_sigmoid(const Tensor& self) { return -softplus(-self); }
-Tensor mish(const Tensor& self) { return self * tanh(softplus(self)); }
+Tensor log_sigmoid(const Tensor& self) {
+  return in_float("log_sigmoid", self, [](const Tensor& x) { return -softplus(-x); });
+}
+Tensor mish(const Tensor& self) {
+  return in_float("mish", self, [](const Tensor& x) { return x * tanh(softplus(x)); });
+}
 Tensor threshold(const Tensor& self, double threshold, double value) {
   return masked_fill(self, self <= threshold, value);
 }
@@ -81,7 +94,11 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
     }
     sizes[1] = weight.numel();
   }
-  return where(self > 0, self, self * weight.reshape(sizes));
+  const auto compute = [&sizes](const Tensor& x, const Tensor& slope) {
+    return where(x > 0, x, x * slope.reshape(sizes));
+  };
+  // PyTorch's lists have it among the products.
+  return detail::composite("prelu", Precision::tensor_core, compute, self, weight);
 }
 
 Tensor rrelu(const Tensor& self, double lower, double upper, bool training) {
@@ -144,8 +161,15 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t paddi
 }
 
 Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias) {
-  const Tensor y = einsum("...i,oij,...j->...o", {x1, weight, x2});
-  return bias.defined() ? y + bias : y;
+  const auto compute = [](const Tensor& left, const Tensor& right, const Tensor& w) {
+    return einsum("...i,oij,...j->...o", {left, w, right});
+  };
+  const Tensor y =
+      detail::composite("bilinear", Precision::widest_operand, compute, x1, x2, weight);
+  if (!bias.defined()) return y;
+  // The bias does not decide the dtype, but autocast converts it.
+  const bool is_cast = detail::cast_rule != nullptr && bias.dtype() == kFloat32;
+  return y + (is_cast ? bias.to(y.dtype()) : bias);
 }
 
 Tensor alpha_dropout(const Tensor& input, double p, bool train) {

@@ -12,7 +12,9 @@
 #include <halfgrad/autograd/ops.h>
 
 /// libtorch's rarer functions, composed of halfgrad's ops. Names, defaults and formulas are
-/// libtorch's. Each runs in the dtype and under the cast rules of the ops that it calls.
+/// libtorch's. Autocast treats a function that libtorch's lists name, such as prelu, bilinear and
+/// the losses, as one op of that list; the others run under the cast rules of the ops that they
+/// call.
 namespace halfgrad {
 
 // --- Activations, of each element ---

@@ -1,7 +1,9 @@
 #include <cmath>
+#include <concepts>
 #include <numbers>
 
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/graph/composite_op.h>
 #include <halfgrad/compat/functions.h>
 #include <halfgrad/core/fail.h>
 
@@ -22,6 +24,12 @@ Tensor rows_of(const char* op, const Tensor& input) {
   return input.dim() == 1 ? input.unsqueeze(0) : input;
 }
 
+/// Returns compute(inputs...), which autocast treats as one op that runs in float32.
+template <class F, std::same_as<Tensor>... In>
+Tensor as_loss(const char* name, const F& compute, const In&... inputs) {
+  return detail::composite(name, Precision::wide_range, compute, inputs...);
+}
+
 }  // namespace
 
 Tensor detail::reduced(const Tensor& losses, Reduction reduction) {
@@ -31,39 +39,53 @@ Tensor detail::reduced(const Tensor& losses, Reduction reduction) {
 
 Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double margin,
                             Reduction reduction) {
-  const Tensor zero = zeros_like(self.detach());
-  const Tensor far = where(target != 1, clamp_min(margin - self, 0), zero);
-  const Tensor near = where(target != -1, self, zero);
-  return detail::reduced(far + near, reduction);
+  const auto compute = [=](const Tensor& x, const Tensor& label) {
+    const Tensor zero = zeros_like(x.detach());
+    const Tensor far = where(label != 1, clamp_min(margin - x, 0), zero);
+    const Tensor near = where(label != -1, x, zero);
+    return detail::reduced(far + near, reduction);
+  };
+  return as_loss("hinge_embedding_loss", compute, self, target);
 }
 
 Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
                            double margin, Reduction reduction) {
-  return detail::reduced(clamp_min(-target * (input1 - input2) + margin, 0), reduction);
+  const auto compute = [=](const Tensor& a, const Tensor& b, const Tensor& order) {
+    return detail::reduced(clamp_min(-order * (a - b) + margin, 0), reduction);
+  };
+  return as_loss("margin_ranking_loss", compute, input1, input2, target);
 }
 
 Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
                              double margin, Reduction reduction) {
   constexpr double kEpsilon = 1e-12;
-  const Tensor squares =
-      (sum(input1 * input1, -1) + kEpsilon) * (sum(input2 * input2, -1) + kEpsilon);
-  const Tensor cosine = sum(input1 * input2, -1) / sqrt(squares);
-  const Tensor zero = zeros_like(cosine.detach());
-  const Tensor losses = where(target == 1, 1 - cosine, zero) +
-                        where(target == -1, clamp_min(cosine - margin, 0), zero);
-  return detail::reduced(losses, reduction);
+  const auto compute = [=](const Tensor& a, const Tensor& b, const Tensor& label) {
+    const Tensor squares = (sum(a * a, -1) + kEpsilon) * (sum(b * b, -1) + kEpsilon);
+    const Tensor cosine = sum(a * b, -1) / sqrt(squares);
+    const Tensor zero = zeros_like(cosine.detach());
+    const Tensor losses = where(label == 1, 1 - cosine, zero) +
+                          where(label == -1, clamp_min(cosine - margin, 0), zero);
+    return detail::reduced(losses, reduction);
+  };
+  return as_loss("cosine_embedding_loss", compute, input1, input2, target);
 }
 
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            double margin, double p, double eps, bool swap, Reduction reduction) {
-  const Tensor near = pairwise_distance(anchor, positive, p, eps);
-  Tensor far = pairwise_distance(anchor, negative, p, eps);
-  if (swap) far = minimum(far, pairwise_distance(positive, negative, p, eps));
-  return detail::reduced(clamp_min(near - far + margin, 0), reduction);
+  const auto compute = [=](const Tensor& a, const Tensor& same, const Tensor& other) {
+    const Tensor near = pairwise_distance(a, same, p, eps);
+    Tensor far = pairwise_distance(a, other, p, eps);
+    if (swap) far = minimum(far, pairwise_distance(same, other, p, eps));
+    return detail::reduced(clamp_min(near - far + margin, 0), reduction);
+  };
+  return as_loss("triplet_margin_loss", compute, anchor, positive, negative);
 }
 
 Tensor soft_margin_loss(const Tensor& self, const Tensor& target, Reduction reduction) {
-  return detail::reduced(softplus(-target * self), reduction);
+  const auto compute = [=](const Tensor& x, const Tensor& label) {
+    return detail::reduced(softplus(-label * x), reduction);
+  };
+  return as_loss("soft_margin_loss", compute, self, target);
 }
 
 Tensor multi_margin_loss(const Tensor& self, const Tensor& target, Scalar p, Scalar margin,
@@ -72,32 +94,38 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, Scalar p, Sca
   if (exponent != 1 && exponent != 2) {
     detail::fail("multi_margin_loss", "expected p of 1 or 2, got {}", exponent);
   }
-  const Tensor x = rows_of("multi_margin_loss", self);
-  const Tensor classes = target.dim() == 0 ? target.unsqueeze(0) : target;
-  const Tensor index = classes.unsqueeze(1);
-  Tensor losses = pow(clamp_min(margin.to<double>() - gather(x, 1, index) + x, 0), p);
-  if (weight.defined()) losses = losses * index_select(weight, 0, classes).unsqueeze(1);
-  const Tensor own = one_hot(classes, x.size(1)).to(kBool);
-  losses = masked_fill(losses, own, 0).sum(1) / static_cast<double>(x.size(1));
-  if (self.dim() == 1 && reduction == kNone) losses = losses.squeeze(0);
-  return detail::reduced(losses, reduction);
+  const auto compute = [&](const Tensor& input) {
+    const Tensor x = rows_of("multi_margin_loss", input);
+    const Tensor classes = target.dim() == 0 ? target.unsqueeze(0) : target;
+    const Tensor index = classes.unsqueeze(1);
+    Tensor losses = pow(clamp_min(margin.to<double>() - gather(x, 1, index) + x, 0), p);
+    if (weight.defined()) losses = losses * index_select(weight, 0, classes).unsqueeze(1);
+    const Tensor own = one_hot(classes, x.size(1)).to(kBool);
+    losses = masked_fill(losses, own, 0).sum(1) / static_cast<double>(x.size(1));
+    if (input.dim() == 1 && reduction == kNone) losses = losses.squeeze(0);
+    return detail::reduced(losses, reduction);
+  };
+  return as_loss("multi_margin_loss", compute, self);
 }
 
 Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, Reduction reduction) {
   expect_same_shape("multilabel_margin_loss", self, target);
-  const Tensor x = rows_of("multilabel_margin_loss", self);
-  const Tensor labels = rows_of("multilabel_margin_loss", target);
-  // The labels of a row end at its first -1.
-  const Tensor valid = cumsum((labels < 0).to(kInt64), 1) == 0;
-  const Tensor index = masked_fill(labels, ~valid, 0);
-  const Tensor count = scatter_add(zeros_like(x.detach()), 1, index, valid.to(x.dtype()));
-  const Tensor own = gather(x, 1, index);  // [n, c]: the outputs of the labels
-  const Tensor differences = clamp_min(1 - own.unsqueeze(2) + x.unsqueeze(1), 0);
-  const Tensor counted = (valid.unsqueeze(2) & (count == 0).unsqueeze(1));
-  Tensor losses =
-      masked_fill(differences, ~counted, 0).sum({1, 2}) / static_cast<double>(x.size(1));
-  if (self.dim() == 1 && reduction == kNone) losses = losses.squeeze(0);
-  return detail::reduced(losses, reduction);
+  const auto compute = [&](const Tensor& input) {
+    const Tensor x = rows_of("multilabel_margin_loss", input);
+    const Tensor labels = rows_of("multilabel_margin_loss", target);
+    // The labels of a row end at its first -1.
+    const Tensor valid = cumsum((labels < 0).to(kInt64), 1) == 0;
+    const Tensor index = masked_fill(labels, ~valid, 0);
+    const Tensor count = scatter_add(zeros_like(x.detach()), 1, index, valid.to(x.dtype()));
+    const Tensor own = gather(x, 1, index);  // [n, c]: the outputs of the labels
+    const Tensor differences = clamp_min(1 - own.unsqueeze(2) + x.unsqueeze(1), 0);
+    const Tensor counted = (valid.unsqueeze(2) & (count == 0).unsqueeze(1));
+    Tensor losses =
+        masked_fill(differences, ~counted, 0).sum({1, 2}) / static_cast<double>(x.size(1));
+    if (input.dim() == 1 && reduction == kNone) losses = losses.squeeze(0);
+    return detail::reduced(losses, reduction);
+  };
+  return as_loss("multilabel_margin_loss", compute, self);
 }
 
 Tensor multilabel_soft_margin_loss(const Tensor& self, const Tensor& target, const Tensor& weight,
@@ -109,14 +137,17 @@ Tensor multilabel_soft_margin_loss(const Tensor& self, const Tensor& target, con
 
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full,
                         double eps, Reduction reduction) {
-  Tensor losses = log_input ? exp(input) - target * input : input - target * log(input + eps);
-  if (full) {
-    // Stirling's approximation of log(target!), for targets above 1.
-    const Tensor safe = clamp_min(target, 1);
-    const Tensor stirling = safe * log(safe) - safe + log(safe * (2 * std::numbers::pi)) * 0.5;
-    losses = losses + masked_fill(stirling, target <= 1, 0);
-  }
-  return detail::reduced(losses, reduction);
+  const auto compute = [=](const Tensor& x, const Tensor& count) {
+    Tensor losses = log_input ? exp(x) - count * x : x - count * log(x + eps);
+    if (full) {
+      // Stirling's approximation of log(count!), for counts above 1.
+      const Tensor safe = clamp_min(count, 1);
+      const Tensor stirling = safe * log(safe) - safe + log(safe * (2 * std::numbers::pi)) * 0.5;
+      losses = losses + masked_fill(stirling, count <= 1, 0);
+    }
+    return detail::reduced(losses, reduction);
+  };
+  return as_loss("poisson_nll_loss", compute, input, target);
 }
 
 }  // namespace halfgrad
