@@ -51,14 +51,14 @@ void cast_argument(Argument& argument, DeviceType type, DType dtype) {
 
 namespace amp {
 
-/// For a forward that runs with the settings of the region it is called in. Backward will run with
-/// the same settings.
+/// Stores the settings of the region in which forward is called. Forward runs with them, and
+/// backward will, too.
 void custom_fwd(autograd::AutogradContext* ctx, DeviceType type);
 
-/// For a forward that needs its inputs in one dtype: in an enabled region casts every input that
-/// autocast may touch (is_eligible() in amp/policy.h), also in vectors and as values of maps, and
-/// disables autocast until the guard is destroyed. Elsewhere does nothing. Backward will run with
-/// autocast disabled.
+/// Casts the inputs of a forward that needs them in one dtype. In an enabled region it casts every
+/// input that autocast may cast (is_eligible() in amp/policy.h), also in vectors and as values of
+/// maps, and disables autocast until the guard is destroyed. Elsewhere it does nothing. Backward
+/// will run with autocast disabled.
 template <class... Inputs>
 [[nodiscard]] std::optional<Autocast> custom_fwd(autograd::AutogradContext* ctx, DeviceType type,
                                                  DType cast_inputs, Inputs&... inputs) {

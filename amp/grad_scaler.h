@@ -100,14 +100,14 @@ class GradScaler {
   GradScaler(GradScaler&&) = default;
   GradScaler& operator=(GradScaler&&) = default;
 
-  /// outputs * scale, differentiable, in the type that multiplication by a 0-dim float32 tensor
-  /// gives: a 0-dim float16 loss becomes float32, a float16 vector stays float16 and may overflow.
+  /// Returns outputs * scale, differentiable, in the dtype of a product with a 0-dim float32
+  /// tensor: a 0-dim float16 loss becomes float32; a float16 vector stays float16 and may overflow.
   Tensor scale(const Tensor& outputs);
   std::vector<Tensor> scale(const std::vector<Tensor>& outputs);
 
-  /// Divides the optimizer's gradients by the scale, in place. Once an iteration, before step().
-  /// Gradients that nothing has looked at (autograd/graph/narrow_gradient.h) are divided when
-  /// something does, or by step(). Without any gradient it does nothing. Throws
+  /// Divides the optimizer's gradients by the scale, in place. Call it once an iteration, before
+  /// step(). Gradients that nothing has read (autograd/graph/narrow_gradient.h) are divided when
+  /// something reads them, or by step(). Without any gradient it does nothing. Throws
   /// std::invalid_argument for float16 gradients of parameters without MasterWeights, before any is
   /// changed. After an exception it may be called again.
   void unscale_(optim::Optimizer& optimizer);
@@ -134,13 +134,13 @@ class GradScaler {
   /// optimizer in the iteration, and no more than 571 parameters on a GPU. Otherwise the calls
   /// above are made. Throws what they throw; std::invalid_argument if max_norm is NaN.
   ///
-  /// If nothing has looked at a gradient, the calls above take the same two passes, and update() a
-  /// launch of one thread. The optimizer's pass also keeps a 16-bit copy of each weight that
-  /// autocast cast, so that the next region casts nothing. Autocast uses it while
-  /// nothing else has written the weight: not after ops in place, Array::copy_ or fill_, and never
-  /// again once data_ptr(), accessor(), DLPack or NumPy has handed out the address. Only a write
-  /// through the address that array().data() returns is not seen: follow it by
-  /// array().storage()->bump_version().
+  /// If nothing has read a gradient, the four calls take the same two passes, and update() launches
+  /// a third kernel, of one thread. The optimizer's pass also writes a 16-bit copy of each weight
+  /// that autocast has cast, so that the next region casts nothing. Autocast uses the copy until
+  /// something else writes the weight, such as an op in place, Array::copy_ or fill_. It never uses
+  /// a copy again once data_ptr(), accessor(), DLPack or NumPy has handed out the address. A write
+  /// through the address that array().data() returns is not noticed: call
+  /// array().storage()->bump_version() after it.
   StepOutcome step_and_update(optim::Optimizer& optimizer, const StepOptions& options = {});
 
   /// Ends the iteration: grows the scale, or backs it off if an inf or a NaN was found.

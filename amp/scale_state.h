@@ -20,7 +20,7 @@ struct ScaleState {
   void set(const amp::LossScale& value) const;
   /// Waits for the device.
   amp::LossScale read() const;
-  /// `scale` and inv_scale, from one element of any dtype. The next update_scale() still starts
+  /// Sets `scale` and inv_scale from one element of any dtype. The next update_scale() still starts
   /// from next_scale.
   void set_scale(const Array& value) const;
   /// Sets next_scale, too: the next update_scale() starts from `value`.

@@ -31,7 +31,7 @@ using StepGradients = std::vector<NormedTensor<StepCount>>;
 bool run_step_pass(const StepGradients& gradients, const StepParts& parts, const ScaleState& state,
                    const amp::GradScalerOptions& options, const StepFigures& figures,
                    const Array& optimizer_skipped_steps);
-/// Returns whether gradients with these elements fit.
+/// Returns whether gradients with these elements fit in one launch.
 bool fits_step_pass(std::span<const Array> elements);
 
 /// The end of the pass, on the device. `UpdateScale` is the functor of update_scale().

@@ -8,7 +8,7 @@ class Storage;
 
 namespace detail {
 
-/// A computation that waits until somebody looks at its result. If nobody does, it costs nothing.
+/// A computation that waits until something reads its result. If nothing does, it costs nothing.
 class Deferred {
  public:
   Deferred() = default;

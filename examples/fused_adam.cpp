@@ -18,8 +18,8 @@ namespace {
 constexpr std::int64_t kParameters = 10007;
 constexpr float kScale = 1024;
 
-// Each of the two rounds p once a step, by at most 1 roundoff. The updates themselves, of size
-// lr = 0.01, differ by less than 1 roundoff more.
+// Kernel and optimizer each round p once a step, by at most 1 roundoff. Their updates, of size
+// lr = 0.01, differ by less than 1 roundoff.
 constexpr double kRoundoffsAStep = 3;
 
 // The largest difference in roundoffs u of float32: |a - b| / (u max(1, |b|)).

@@ -1,4 +1,4 @@
-// Tables and figures of Micikevicius et al. 2018, "Mixed precision training", in kind: on small
+// Tables and figures like those of Micikevicius et al. 2018, "Mixed precision training", on small
 // networks, in about half a minute. docs/paper.md puts them beside the paper's. See --help.
 #include <string>
 #include <vector>

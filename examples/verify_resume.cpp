@@ -37,7 +37,8 @@ class Training {
     model_ = hg::nn::Sequential(hg::nn::Linear(784, 32), hg::nn::BatchNorm1d(32), hg::nn::ReLU(),
                                 hg::nn::Dropout(0.3), hg::nn::Linear(32, 10));
     const bool is_async = mode.ends_with("async");
-    // The scale is at times too high, but not for the steps that are pending at N = 22 and 13.
+    // The scale is too high at times, but not in the steps that are pending at N = 22 and 13, which
+    // the tests use.
     updates_ = (is_async ? make_async_updates : make_plain_updates)(
         model_, {.init_scale = 0x1p18,
                  .growth_interval = 2,

@@ -16,7 +16,7 @@
 namespace halfgrad::optim {
 
 /// Returns the next average from the present one, the model's value and the number of values in the
-/// average: int64, 0-dim, on their device. Its result does not count for the first value.
+/// average: int64, 0-dim, on their device. The first value is copied instead of its result.
 using AvgFn = std::function<Tensor(const Tensor& averaged, const Tensor& current,
                                    const Tensor& num_averaged)>;
 

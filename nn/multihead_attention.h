@@ -29,9 +29,9 @@ HALFGRAD_PLAIN_NAME(MultiheadAttentionOptions, MultiheadAttentionArguments)
 /// Attention of num_heads heads (Vaswani et al. 2017), each with embed_dim / num_heads features of
 /// projections of the query, the key and the value:
 ///     output = concat(head_1, ..., head_h) out_proj^T
-///     head_i = scaled_dot_product_attention(query W_i^T, key W_i^T, value W_i^T)
-/// with other W for query, key and value. Parameters have PyTorch's names, so that each loads the
-/// other's state dict.
+///     head_i = scaled_dot_product_attention(query Q_i^T, key K_i^T, value V_i^T)
+/// where Q_i, K_i and V_i are the rows of head i in the projections. Parameters have PyTorch's
+/// names, so that each loads the other's state dict.
 class MultiheadAttention : public Callable<MultiheadAttention> {
  public:
   template <std::same_as<std::nullptr_t> T>
@@ -61,10 +61,10 @@ class MultiheadAttention : public Callable<MultiheadAttention> {
   void reset_parameters();
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
 
-  Tensor in_proj_weight;  ///< `[3 embed_dim, embed_dim]`; undefined with other kdim or vdim
-  Tensor q_proj_weight;   ///< `[embed_dim, embed_dim]`; undefined unless there are others
-  Tensor k_proj_weight;   ///< `[embed_dim, kdim]`; undefined unless there are others
-  Tensor v_proj_weight;   ///< `[embed_dim, vdim]`; undefined unless there are others
+  Tensor in_proj_weight;  ///< `[3 embed_dim, embed_dim]`; undefined if kdim or vdim differs
+  Tensor q_proj_weight;   ///< `[embed_dim, embed_dim]`; defined if kdim or vdim differs
+  Tensor k_proj_weight;   ///< `[embed_dim, kdim]`; defined if kdim or vdim differs
+  Tensor v_proj_weight;   ///< `[embed_dim, vdim]`; defined if kdim or vdim differs
   Tensor in_proj_bias;    ///< `[3 embed_dim]`; undefined without bias
   Tensor bias_k;          ///< `[1, 1, embed_dim]`, after projection; undefined unless add_bias_kv
   Tensor bias_v;          ///< as bias_k

@@ -22,9 +22,9 @@ class Sequential;
 
 namespace detail {
 
-/// relu(linear(x, weight, bias)) in one launch on a GPU, with the bits of the layers one by one. An
-/// undefined tensor where they must run so: on a CPU, while an observer watches, in anomaly mode,
-/// if the cast rule could tell them from linear_relu, and if linear would throw.
+/// Returns relu(linear(x, weight, bias)) in one launch on a GPU, with the bits of the two layers.
+/// Returns an undefined tensor if the layers must run one by one: on a CPU, under an observer, in
+/// anomaly mode, if the cast rule treats linear_relu differently, and if linear would throw.
 Tensor linear_then_relu(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
 }  // namespace detail
@@ -198,8 +198,8 @@ class Sequential : public Callable<Sequential> {
     }
   }
 
-  /// Returns the output of layers i and i + 1 together, if they are a Linear and a ReLU and nobody
-  /// can tell; else an undefined tensor.
+  /// Returns the output of layers i and i + 1 together, if they are a Linear and a ReLU and no
+  /// program can see the difference; else an undefined tensor.
   Tensor pair_from(std::size_t i, const Tensor& x) const;
 
   // A handle that was moved from has none.

@@ -6,8 +6,8 @@
 
 namespace halfgrad::optim {
 
-/// The part that optimizers share whose update is one formula (formula_update.h): it knows of a
-/// parameter's step no more than the count.
+/// The base class of optimizers whose update is one formula (formula_update.h). The only scalar of
+/// a parameter that the formula reads is its step count.
 class FormulaOptimizer : public Optimizer {
  public:
   bool is_elementwise() const override { return true; }

@@ -64,9 +64,9 @@ struct FormulaUpdate {
 /// Adds one to each step count, unless the step is skipped.
 void count_steps(const std::vector<const Array*>& steps, const optim::StepControl& control);
 
-/// Counts the step of each parameter that has a gradient, unless it is counted, and updates it by
-/// `Formula`. `names` are
-/// the moments in the order of the formula; new ones are `initial`.
+/// Counts the step of each parameter that has a gradient, unless a kernel has counted it, and
+/// updates the parameter by `Formula`. `names` are the moments in the order of the formula; a new
+/// moment is filled with `initial`.
 template <class Formula, std::size_t kMoments>
 void update_by(optim::Optimizer& optimizer, const optim::ParamGroup& group,
                const GroupOptions* options, const optim::StepControl& control,

@@ -18,10 +18,10 @@ class LateUpdates {
  public:
   explicit LateUpdates(std::int64_t min_elements) : min_elements_(min_elements) {}
 
-  /// Begins the updates of a group. Its formulas read `constant`, which nobody overwrites, and
+  /// Begins the updates of a group. Its formulas read `constant`, which nothing overwrites, and
   /// `others`.
   void begin(std::vector<Array> constant, std::vector<Array> others);
-  /// Adds an array that formulas of the group read, and which nobody overwrites.
+  /// Adds an array that formulas of the group read, and which nothing overwrites.
   void add_constant(const Array& array) {
     if (constant_.empty() || constant_.back().storage() != array.storage()) {
       constant_.push_back(array);

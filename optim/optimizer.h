@@ -60,16 +60,16 @@ struct StepControl {
   /// every bit.
   const Array* found_inf = nullptr;
   /// Multiplies the gradients after inv_scale: the factor of clipping. A gradient that is still
-  /// narrow (autograd/graph/narrow_gradient.h) stays so, and gets both factors when it is looked
-  /// at.
+  /// narrow (autograd/graph/narrow_gradient.h) stays so, and gets both factors when something
+  /// reads it.
   const Array* clip = nullptr;
   /// Both factors, float32 [2], on one device; not null if `clip` is not.
   const Array* factors = nullptr;
-  /// A kernel has advanced what prepare_counted_step() returned. All gradients are on this device.
-  /// Always so with `clip`.
+  /// The device of all gradients, if a kernel has advanced the step counts that
+  /// prepare_counted_step() stored. Always set with `clip`.
   std::optional<Device> counted_on = {};
-  /// For an optimizer's update() of a counted step: corrections of the group's StepCounts. Null:
-  /// update() counts the step.
+  /// Bias corrections of the group's StepCounts, if a kernel has counted the step. Null: update()
+  /// counts it.
   const Array* corrections = nullptr;
   /// Set by the optimizer, after set_late_updates().
   detail::LateUpdates* late = nullptr;

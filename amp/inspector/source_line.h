@@ -11,7 +11,7 @@ namespace halfgrad::detail {
 std::vector<void*> call_stack();
 
 /// Returns the place of the innermost call outside the namespaces halfgrad and std:
-/// "train.cpp:41 in train(int)". The last `outer` addresses are not looked at.
+/// "train.cpp:41 in train(int)". The last `outer` addresses are skipped.
 ///
 /// The line comes from the program addr2line, and needs a program that was compiled with -g.
 /// Otherwise the result is the function alone, "in train(int)", or "" if that is not known either.

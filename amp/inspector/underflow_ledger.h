@@ -30,8 +30,8 @@ struct GradientRange {
   /// Values from 2^-24 to 2^-14, where float16 has fewer than 11 bits.
   std::int64_t subnormal_without_scale() const;
   std::int64_t subnormal_with_scale() const;
-  /// Share of the finite values that are zero, with the scale: float16 has lost them, or they
-  /// never were anything else.
+  /// Share of the finite values that are zero, with the scale: float16 has lost them, or they were
+  /// zero before.
   double share_of_zeros() const;
   /// Powers of two from the largest gradient to 65504: how far the scale could grow.
   /// Infinity without a finite gradient other than zero.

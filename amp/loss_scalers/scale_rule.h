@@ -5,7 +5,7 @@
 namespace halfgrad::amp {
 
 /// How other projects' dynamic loss scalers differ from PyTorch's beyond their constants. The
-/// default is PyTorch's rule; loss_scalers.h says which project uses which other.
+/// default is PyTorch's rule; loss_scalers.cpp lists the rule of each project.
 struct ScaleRule {
   enum class Growth : std::uint8_t {
     at_interval,  ///< times growth_factor after growth_interval good steps in a row

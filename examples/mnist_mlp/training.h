@@ -44,7 +44,7 @@ struct Task {
   std::string checksum = {};            ///< the training data's; empty without a checkpoint
   std::string name = "digits", score_tag = "accuracy";  ///< in traces and in TensorBoard
   halfgrad::report::TraceFiles* traces = nullptr;       ///< records each training in them
-  bool graph = false;  ///< replays a captured step: loss and score must then not read values
+  bool graph = false;  ///< replays a captured step: loss() and score() must then read no value
 };
 
 struct EpochReport {

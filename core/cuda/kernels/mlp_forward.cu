@@ -10,8 +10,8 @@
 // no warp waits for another. The weights are in shared memory, loaded once for all rows of a block.
 //
 // A row moves 2 (n_0 + n_L) bytes, 148 for 64-64-64-64-64-10, where layers one by one move 2,476
-// with relu in their epilogues. Predicted for 2^18 rows on an H100, not measured: 39 MB, 13 us of
-// memory and 25 us of products.
+// with relu in their epilogues. By the data sheet of an H100, 2^18 rows need 12 us for their memory
+// traffic (39 MB) and 9 us for their products; not measured.
 
 #include <algorithm>
 
