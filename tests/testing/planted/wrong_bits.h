@@ -27,7 +27,8 @@ inline std::vector<PlantedKernel> wrong_bits() {
       {"abs", f32, "-x below 0", each([](float x, float) { return x < 0 ? -x : x; })},
       {"ceil", f32, "by an integer", each([](float x, float) {
          if (!(std::fabs(x) < 0x1p23f)) return x;
-         const int cut = static_cast<int>(x);
+         // Not volatile, g++ may compile float(int(x)) as trunc(x), which keeps the sign of zero.
+         const volatile int cut = static_cast<int>(x);
          return static_cast<float>(static_cast<float>(cut) < x ? cut + 1 : cut);
        })},
       {"round", f32, "floor(x + 0.5)", each([](float x, float) {
