@@ -236,27 +236,6 @@ void put(const Picks& picks, const Tensor& source, bool accumulate) {
 
 namespace halfgrad {
 
-Tensor nonzero(const Tensor& self) {
-  const Array flags = self.to(kBool).to(Device()).array().contiguous();
-  const Shape strides = contiguous_strides(self.sizes());
-  std::vector<std::int64_t> places;
-  std::int64_t count = 0;
-  for (std::int64_t i = 0; i < flags.numel(); ++i) {
-    if (!flags.data_as<bool>()[i]) continue;
-    ++count;
-    for (int d = 0; d < strides.size(); ++d) places.push_back(i / strides[d] % self.size(d));
-  }
-  return tensor(places, {count, self.dim()}, {.device = self.device()});
-}
-
-Tensor masked_select(const Tensor& self, const Tensor& mask) {
-  if (mask.dtype() != kBool) {
-    detail::fail("masked_select", "expected a mask of bool, got {}", mask.dtype());
-  }
-  const Shape sizes = broadcast_shapes(self.sizes(), mask.sizes(), "masked_select");
-  return self.expand(sizes).index({mask.expand(sizes)});
-}
-
 namespace detail {
 
 Tensor TensorMethods::index(const std::vector<indexing::TensorIndex>& indices) const {

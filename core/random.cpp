@@ -6,8 +6,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <halfgrad/core/cuda/kernels/random.h>
@@ -196,6 +198,50 @@ double largest_within(double low, double high, DType dtype) {
   });
 }
 
+// The keys by which detail::sort_key() sorts a permutation of n elements.
+std::vector<std::uint64_t> permutation_keys(std::int64_t n, RandomKey key) {
+  constexpr int kBlocks = 32;
+  constexpr std::int64_t kKeys = 2 * kBlocks;
+  std::vector<std::uint64_t> keys(static_cast<std::size_t>(n));
+  parallel_for(0, n, 64 * kKeys, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; i += kKeys) {
+      PhiloxBlock blocks[kBlocks];
+      random_blocks(key, static_cast<std::uint64_t>(i) / 2, blocks);
+      const auto words = std::bit_cast<std::array<std::uint32_t, 2 * kKeys>>(blocks);
+      for (std::int64_t k = 0; k < std::min(kKeys, end - i); ++k) {
+        keys[static_cast<std::size_t>(i + k)] = detail::join(words[2 * k], words[2 * k + 1]);
+      }
+    }
+  });
+  return keys;
+}
+
+// Writes the same order as random_permutation(). The keys are uniform, so their highest bits spread
+// them over buckets of about 8 keys, and each bucket is sorted alone.
+void write_permutation(std::int64_t* out, std::int64_t n, RandomKey key) {
+  const std::vector<std::uint64_t> keys = permutation_keys(n, key);
+  int bits = 1;
+  while ((n >> bits) > 8) ++bits;
+  const auto bucket_of = [bits](std::uint64_t k) { return k >> (64 - bits); };
+  std::vector<std::int64_t> bounds(std::size_t{1} << bits);
+  for (const std::uint64_t k : keys) ++bounds[bucket_of(k)];
+  std::partial_sum(bounds.begin(), bounds.end(), bounds.begin());
+  // Placing the elements from last to first lowers the end of each bucket to its begin.
+  std::vector<std::pair<std::uint64_t, std::int64_t>> keyed(keys.size());
+  auto* const items = keyed.data();
+  for (std::int64_t i = n - 1; i >= 0; --i) {
+    const std::uint64_t k = keys[static_cast<std::size_t>(i)];
+    items[--bounds[bucket_of(k)]] = {k, i};
+  }
+  bounds.push_back(n);
+  parallel_for(0, std::int64_t{1} << bits, 1024, [&](std::int64_t begin, std::int64_t end) {
+    for (auto b = static_cast<std::size_t>(begin); b < static_cast<std::size_t>(end); ++b) {
+      std::sort(items + bounds[b], items + bounds[b + 1]);
+      for (std::int64_t i = bounds[b]; i < bounds[b + 1]; ++i) out[i] = items[i].second;
+    }
+  });
+}
+
 }  // namespace
 
 void uniform(const Array& out, double low, double high, RandomKey key) {
@@ -233,9 +279,8 @@ Array permutation(std::int64_t n, RandomKey key, Device device) {
   }
   if (device.is_cuda()) return detail::permutation_on_cuda(n, key, device);
   require_eager(key, "permutation");
-  const std::vector<std::int64_t> order = random_permutation(n, key);
   const Array out = Array::empty({n}, DType::i64);
-  std::copy(order.begin(), order.end(), out.data_as<std::int64_t>());
+  write_permutation(out.data_as<std::int64_t>(), n, key);
   return out;
 }
 

@@ -10,6 +10,8 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/shared/view.h>
+#include <halfgrad/core/engines/sorting.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {
@@ -98,7 +100,8 @@ Tensor histc(const Tensor& self, std::int64_t bins, Scalar min, Scalar max) {
   if (bins < 1) detail::fail("histc", "expected bins >= 1, got {}", bins);
   const Tensor values = to(flatten(self.detach()), kFloat64);
   double low = min.to<double>(), high = max.to<double>();
-  if (low == high && values.numel() > 0) {
+  const bool is_given = low != high || values.numel() == 0;
+  if (!is_given) {
     low = amin(values).item<double>();
     high = amax(values).item<double>();
   }
@@ -106,7 +109,8 @@ Tensor histc(const Tensor& self, std::int64_t bins, Scalar min, Scalar max) {
   if (!std::isfinite(low) || !std::isfinite(high) || low >= high) {
     detail::fail("histc", "expected finite bounds with min <= max, got {} and {}", low, high);
   }
-  const Tensor inside = masked_select(values, (values >= low) & (values <= high));
+  const Tensor inside =
+      is_given ? masked_select(values, (values >= low) & (values <= high)) : values;
   // Halves cannot overflow: high - low can.
   const Tensor shares = (inside / 2 - low / 2) / (high / 2 - low / 2);
   const Tensor places = clamp_max(to(shares * bins, kLong), bins - 1);
@@ -128,8 +132,9 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_
     }
   }
   const Tensor values = is_vector ? flatten(self) : self;
-  const Tensor counts = count_before(sorted_sequence.detach(), values.detach(), right);
-  return as_index(clone(reshape(counts, self.sizes())), out_int32);
+  const Tensor counts(detail::count_before("searchsorted", sorted_sequence.array().contiguous(),
+                                           values.array().contiguous(), right));
+  return as_index(detail::unsafe_view(counts, self.sizes()), out_int32);
 }
 
 Tensor searchsorted(const Tensor& sorted_sequence, Scalar self, bool out_int32, bool right) {
@@ -186,7 +191,8 @@ std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& self, bool /*sorted*/,
                                             bool return_inverse, bool return_counts) {
   const auto [sorted, order] = sort(flatten(self.detach()));
   auto [distinct, inverse, counts] = unique_consecutive(sorted, return_inverse, return_counts);
-  if (return_inverse) inverse = reshape(scatter(order, 0, order, inverse), self.sizes());
+  if (return_inverse)
+    inverse = reshape(scatter_add(zeros_like(order), 0, order, inverse), self.sizes());
   return {distinct, inverse, counts};
 }
 

@@ -1,4 +1,9 @@
+#include <algorithm>
+#include <vector>
+
 #include <halfgrad/autograd/composed/moving.h>
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/indexing.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/indices.h>
 #include <halfgrad/autograd/ops/shared/view.h>
@@ -14,6 +19,40 @@ void expect_index_dtype(const char* op, const Tensor& index) {
 }
 
 }  // namespace
+
+Tensor nonzero(const Tensor& self) {
+  const Array flags = self.to(kBool).to(Device()).array().contiguous();
+  const auto* const flag = flags.data_as<bool>();
+  const std::int64_t count = std::count(flag, flag + flags.numel(), true);
+  // Writes every position, and goes on after those to keep. A branch would be slow for random
+  // flags. One more element takes the positions after the last one to keep.
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(count) + 1);
+  std::int64_t* position = positions.data();
+  for (std::int64_t i = 0; i < flags.numel(); ++i) {
+    *position = i;
+    position += flag[i] ? 1 : 0;
+  }
+  positions.pop_back();
+  const Shape strides = contiguous_strides(self.sizes());
+  std::vector<std::int64_t> places;
+  places.reserve(positions.size() * static_cast<std::size_t>(self.dim()));
+  for (std::int64_t rest : positions) {
+    for (int d = 0; d < strides.size() - 1; ++d) {
+      places.push_back(rest / strides[d]);
+      rest %= strides[d];
+    }
+    if (!strides.empty()) places.push_back(rest);  // the last stride is 1
+  }
+  return tensor(places, {count, self.dim()}, {.device = self.device()});
+}
+
+Tensor masked_select(const Tensor& self, const Tensor& mask) {
+  if (mask.dtype() != kBool) {
+    detail::fail("masked_select", "expected a mask of bool, got {}", mask.dtype());
+  }
+  const Shape sizes = broadcast_shapes(self.sizes(), mask.sizes(), "masked_select");
+  return self.expand(sizes).index({mask.expand(sizes)});
+}
 
 // y[i] = flatten(x)[index[i]]
 Tensor take(const Tensor& self, const Tensor& index) {

@@ -5,6 +5,7 @@
 #include <halfgrad/autograd/composed/widened.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/engines/sorting.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {
@@ -28,12 +29,21 @@ Selection selected(const char* op, const Tensor& self, std::int64_t dim, bool ke
   return {squeeze(values, d), squeeze(index, d)};
 }
 
+// Returns the index along d of the element at `place` [..., 1, ...] in sorted order.
+Tensor index_in_order(const char* op, const Tensor& x, int d, const Tensor& place) {
+  const Array last = x.array().transpose(d, -1).contiguous();
+  const Array places = place.array().transpose(d, -1).contiguous();
+  const Array rows = last.reshape({places.numel(), x.size(d)});
+  const Array indices = detail::row_selection(op, rows, places).reshape(places.sizes());
+  return Tensor(indices.transpose(d, -1).contiguous());
+}
+
 // Returns the index of the median. Sorting puts NaN at the end: the first one is chosen.
 Tensor median_index(const Tensor& x, int d) {
   const std::int64_t count = x.size(d);
   const Tensor nans = sum(isnan(x), d, true);
   const Tensor place = where(nans > 0, count - nans, (count - 1) / 2);
-  return gather(argsort(x, d), d, place);
+  return index_in_order("median", x, d, place);
 }
 
 // Returns the last index of the longest run of equal elements in sorted order, the first of
@@ -76,7 +86,10 @@ Selection kthvalue(const Tensor& self, std::int64_t k, std::int64_t dim, bool ke
     if (k < 1 || k > x.size(d)) {
       detail::fail("kthvalue", "expected 1 <= k <= {}, got {}", x.size(d), k);
     }
-    return narrow(argsort(x, d), d, k - 1, 1);
+    Shape sizes = x.sizes();
+    sizes[d] = 1;
+    const Tensor place = full(sizes, k - 1, {.dtype = kLong, .device = x.device()});
+    return index_in_order("kthvalue", x, d, place);
   });
 }
 

@@ -5,6 +5,7 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/indexing.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/shared/add_slices.h>
 #include <halfgrad/autograd/ops/shared/indices.h>
 #include <halfgrad/autograd/ops/shared/view.h>
 #include <halfgrad/core/fail.h>
@@ -144,8 +145,7 @@ Tensor index_add(const Tensor& self, std::int64_t dim, const Tensor& index, cons
                  alpha.toDouble());
   }
   const Tensor scaled = alpha.toDouble() == 1 ? s.source : mul(s.source, alpha).to(self.dtype());
-  const Tensor at = expand(laid_along(s.index, s.dim, s.self.dim()), s.source.sizes());
-  return detail::unsafe_view(scatter_add(s.self, s.dim, at, scaled), self.sizes());
+  return detail::unsafe_view(detail::add_slices(s.self, s.dim, s.index, scaled), self.sizes());
 }
 
 Tensor index_copy(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& source) {

@@ -5,6 +5,7 @@
 #include <halfgrad/autograd/op_table/reference.h>
 #include <halfgrad/autograd/op_table/row_references.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/shared/add_slices.h>
 #include <halfgrad/autograd/ops/shared/indices.h>
 #include <halfgrad/core/engines/element_view.h>
 #include <halfgrad/core/engines/grouping.h>
@@ -126,9 +127,8 @@ struct ScatterAdd {
       sums.copy_(self);
       return sums;
     }
-    const Array positions = destinations(name, sums, indices, dim);
-    sum_groups(name, sums, self.contiguous(), source.contiguous(),
-               group_by(name, positions, sums.numel()), 1, 1);
+    const Array positions = self.ndim() == 1 ? indices : destinations(name, sums, indices, dim);
+    sum_by_group(name, sums, self, source.contiguous(), positions, sums.numel(), 1, 1);
     return sums;
   }
   // dx = dy,  dsrc[j] = dy[index[j]]
@@ -138,7 +138,36 @@ struct ScatterAdd {
   }
 };
 
+// y = x, with the slices src[..., j, ...] added at index[j] along `dim`, in the order of j
+struct AddSlices {
+  static constexpr auto name = "index_add";
+  static constexpr auto precision = Precision::widest_operand;
+  static constexpr unsigned saves = kSavesIndex;
+  int dim;
+
+  Array forward(const Array& self, const Array& index, const Array& source) const {
+    const Slabs slabs(self.sizes(), dim);
+    const Array sums = Array::empty(self.sizes(), self.dtype(), self.device());
+    if (index.numel() == 0) {
+      sums.copy_(self);
+    } else {
+      sum_by_group(name, sums, self, source.contiguous(), index, slabs.size, slabs.outer,
+                   slabs.inner);
+    }
+    return sums;
+  }
+  // dx = dy,  dsrc[..., j, ...] = dy[..., index[j], ...]
+  void backward(const Backward<3>& node) const {
+    if (node.needs(0)) node.set(0, node.grad());
+    if (node.needs(2)) node.set(2, index_select(node.grad(), dim, node.input(1)));
+  }
+};
+
 }  // namespace
+
+Tensor add_slices(const Tensor& self, int dim, const Tensor& index, const Tensor& source) {
+  return apply(AddSlices{dim}, self, index, source);
+}
 
 OpEntry gather_entry() {
   const auto example = [](const char* what, int along, const Shape& index) {

@@ -1,21 +1,140 @@
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/graph/composite_op.h>
+#include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/view.h>
+#include <halfgrad/core/engines/element_view.h>
+#include <halfgrad/core/engines/parallel.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {
+namespace detail {
 namespace {
 
-// Returns a mask [n, m], true where column - row >= diagonal.
-Tensor on_or_above(const Tensor& self, std::int64_t diagonal, const char* op) {
-  if (self.dim() < 2) {
-    detail::fail(op, "expected matrices [..., n, m], got shape {}", self.sizes());
+// out[o, i] = source[o, size - 1 - i]
+template <class Bits>
+struct ReverseElements {
+  const Bits* source;
+  Bits* out;
+  std::int64_t size;
+
+  HG_HD void operator()(std::int64_t row, std::int64_t i) const {
+    out[row * size + i] = source[row * size + size - 1 - i];
   }
-  const Tensor rows = arange(self.size(-2), {.device = self.device()});
-  const Tensor columns = arange(self.size(-1), {.device = self.device()});
-  return columns - unsqueeze(rows, 1) >= diagonal;
+};
+
+// out[o, i, :] = source[o, size - 1 - i, :], where `row` counts the pairs (o, i)
+template <class Bits>
+struct ReverseRows {
+  const Bits* source;
+  Bits* out;
+  std::int64_t size, inner;
+
+  HG_HD void operator()(std::int64_t row, std::int64_t column) const {
+    const std::int64_t outer = row / size, i = row - outer * size;
+    const std::int64_t from = outer * size + size - 1 - i;
+    out[row * inner + column] = source[from * inner + column];
+  }
+};
+
+// Returns the contiguous x, seen as [outer, size, inner], with its second dimension reversed.
+Array reversed(const char* op, const Array& x, std::int64_t size, std::int64_t inner) {
+  const Array out = Array::empty(x.sizes(), x.dtype(), x.device());
+  if (x.numel() == 0) return out;
+  visit_bits(x.dtype(), [&](auto tag) {
+    using Bits = typename decltype(tag)::type;
+    const auto* const source = x.data_as<const Bits>();
+    auto* const target = out.data_as<Bits>();
+    const std::int64_t rows = x.numel() / inner;
+    if (inner == 1) {
+      parallel_for_each(op, x.device(), rows / size, size,
+                        ReverseElements<Bits>{source, target, size});
+    } else {
+      parallel_for_each(op, x.device(), rows, inner,
+                        ReverseRows<Bits>{source, target, size, inner});
+    }
+  });
+  return out;
 }
+
+// out[row, j] = x[row, j] on the kept side of the diagonal, else 0, for matrices of n rows.
+template <class Bits, bool kUpper>
+struct KeepTriangle {
+  const Bits* x;
+  Bits* out;
+  std::int64_t n, m, diagonal;
+
+  HG_HD void operator()(std::int64_t row, std::int64_t j) const {
+    const std::int64_t on_diagonal = row % n + diagonal;
+    const bool keeps = kUpper ? j >= on_diagonal : j <= on_diagonal;
+    out[row * m + j] = keeps ? x[row * m + j] : Bits{0};
+  }
+};
+
+// The upper or lower triangle of the matrices x. The gradient is cut in the same way.
+template <bool kUpper>
+struct Triangle {
+  static constexpr auto name = kUpper ? "triu" : "tril";
+  static constexpr auto precision = Precision::any;
+  static constexpr unsigned saves = kSavesNothing;
+  std::int64_t diagonal;
+
+  Array forward(const Array& x) const {
+    if (x.ndim() < 2) {
+      fail(name, "expected matrices [..., n, m], got shape {}", x.sizes());
+    }
+    const Array source = x.contiguous();
+    const Array out = Array::empty(x.sizes(), x.dtype(), x.device());
+    if (x.numel() == 0) return out;
+    const std::int64_t n = x.size(-2), m = x.size(-1);
+    // A diagonal beyond the matrix acts as the nearest one outside, and sums do not overflow.
+    const std::int64_t nearest = std::clamp(diagonal, -n, m);
+    visit_bits(x.dtype(), [&](auto tag) {
+      using Bits = typename decltype(tag)::type;
+      parallel_for_each(name, x.device(), x.numel() / m, m,
+                        KeepTriangle<Bits, kUpper>{source.data_as<const Bits>(),
+                                                   out.data_as<Bits>(), n, m, nearest});
+    });
+    return out;
+  }
+  void backward(const Backward<1>& node) const { node.set(0, apply(*this, node.grad())); }
+};
+
+// The dimensions of the set `flipped` are reversed. The gradient is reversed in the same way.
+struct Flip {
+  static constexpr auto name = "flip";
+  static constexpr auto precision = Precision::any;
+  static constexpr unsigned saves = kSavesNothing;
+  unsigned flipped;
+
+  Array forward(const Array& x) const {
+    Array y = x.contiguous();
+    std::int64_t size = 1, inner = 1;
+    // Neighbouring dimensions that are all reversed are reversed as one.
+    for (int d = x.ndim() - 1; d >= 0; --d) {
+      if ((flipped >> d & 1U) == 0) {
+        inner *= x.size(d);
+        continue;
+      }
+      size *= x.size(d);
+      if (d > 0 && (flipped >> (d - 1) & 1U) != 0) continue;
+      y = reversed(name, y, size, inner);
+      inner *= size;
+      size = 1;
+    }
+    return y;
+  }
+  void backward(const Backward<1>& node) const { node.set(0, apply(*this, node.grad())); }
+};
+
+}  // namespace
+}  // namespace detail
+
+namespace {
 
 Tensor rolled(const Tensor& self, std::int64_t shift, std::int64_t dim) {
   const std::int64_t size = self.size(wrap_dim(dim, static_cast<int>(self.dim()), "roll"));
@@ -32,20 +151,17 @@ Tensor rolled(const Tensor& self, std::int64_t shift, std::int64_t dim) {
 
 }  // namespace
 
-// Every op here is composed of ops that have gradients of their own.
-//
 // y_ij = x_ij for j - i >= diagonal, else 0
 Tensor triu(const Tensor& self, std::int64_t diagonal) {
-  return masked_fill(self, ~on_or_above(self, diagonal, "triu"), 0);
+  return detail::apply(detail::Triangle<true>{diagonal}, self);
 }
 // y_ij = x_ij for j - i <= diagonal, else 0
 Tensor tril(const Tensor& self, std::int64_t diagonal) {
-  return masked_fill(self, on_or_above(self, diagonal + 1, "tril"), 0);
+  return detail::apply(detail::Triangle<false>{diagonal}, self);
 }
 
 // y[..., i, ...] = x[..., n - 1 - i, ...] along each of `dims`
 Tensor flip(const Tensor& self, const Shape& dims) {
-  Tensor result = self;
   unsigned flipped = 0;
   for (const std::int64_t dim : dims) {
     const int d = wrap_dim(dim, static_cast<int>(self.dim()), "flip");
@@ -53,10 +169,9 @@ Tensor flip(const Tensor& self, const Shape& dims) {
       detail::fail("flip", "expected each dimension once, got {}", dims);
     }
     flipped |= 1U << d;
-    if (self.dim() == 0) continue;
-    result = index_select(result, d, arange(self.size(d) - 1, -1, -1, {.device = self.device()}));
   }
-  return result.is_same(self) ? clone(self) : result;
+  if (flipped == 0 || self.dim() == 0) return clone(self);
+  return detail::apply(detail::Flip{flipped}, self);
 }
 
 // y[..., (i + shift) mod n, ...] = x[..., i, ...] along each of `dims`, or along the flattened x

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 
 #include <halfgrad/core/engines/parallel.h>
 #include <halfgrad/core/engines/sorting.h>
@@ -91,6 +92,27 @@ struct SumOfGroup {
   }
 };
 
+// Adds items[o, j, :] to sums[o, group[j], :] in the order of j. A thread adds whole columns.
+template <class T>
+void add_items(T* sums, const T* items, const std::int64_t* group, std::int64_t count,
+               std::int64_t groups, std::int64_t outer, std::int64_t inner) {
+  constexpr std::int64_t kColumns = 256, kElementsPerChunk = 32 * 1024;
+  const std::int64_t blocks = (inner + kColumns - 1) / kColumns;
+  const std::int64_t block_elements = std::max<std::int64_t>(1, count * std::min(inner, kColumns));
+  const std::int64_t grain = std::max<std::int64_t>(1, kElementsPerChunk / block_elements);
+  parallel_for(0, outer * blocks, grain, [=](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t slab = i / blocks, first = i % blocks * kColumns;
+      const std::int64_t width = std::min(kColumns, inner - first);
+      T* const out = sums + slab * groups * inner + first;
+      const T* const in = items + slab * count * inner + first;
+      for (std::int64_t j = 0; j < count; ++j) {
+        for (std::int64_t c = 0; c < width; ++c) out[group[j] * inner + c] += in[j * inner + c];
+      }
+    }
+  });
+}
+
 }  // namespace
 
 Grouping group_by(const char* op, const Array& group, std::int64_t groups) {
@@ -119,6 +141,24 @@ void sum_groups(const char* op, const Array& sums, const Array& initial, const A
     using T = typename decltype(tag)::type;
     sums.device().is_cuda() ? run.template operator()<T, 1>() : run.template operator()<T, 32>();
   });
+}
+
+void sum_by_group(const char* op, const Array& sums, const Array& initial, const Array& items,
+                  const Array& group, std::int64_t groups, std::int64_t outer, std::int64_t inner) {
+  const bool added = visit(sums.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_same_v<T, compute_t<T>>) {
+      if (sums.device().is_cuda()) return false;
+      sums.copy_(initial);
+      add_items(sums.data_as<T>(), items.data_as<T>(), group.data_as<std::int64_t>(), group.numel(),
+                groups, outer, inner);
+      return true;
+    } else {
+      return false;
+    }
+  });
+  if (added) return;
+  sum_groups(op, sums, initial.contiguous(), items, group_by(op, group, groups), outer, inner);
 }
 
 }  // namespace halfgrad::detail

@@ -31,4 +31,10 @@ void sum_groups(const char* op, const Array& sums, const Array& initial, const A
                 const Grouping& grouping, std::int64_t outer, std::int64_t inner,
                 std::int64_t skipped = -1);
 
+/// Computes the same sums from `group`, which has the form that group_by() takes. It is faster on
+/// the CPU if the grouping is used once: where the compute type is the dtype, items are added to
+/// `sums` without being sorted. `initial` may have any strides.
+void sum_by_group(const char* op, const Array& sums, const Array& initial, const Array& items,
+                  const Array& group, std::int64_t groups, std::int64_t outer, std::int64_t inner);
+
 }  // namespace halfgrad::detail

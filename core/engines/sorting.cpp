@@ -1,6 +1,7 @@
 #include <halfgrad/core/engines/sorting.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <type_traits>
 #include <utility>
@@ -49,25 +50,79 @@ struct KeyOf {
   }
 };
 
+constexpr std::int64_t kElementsPerChunk = 4 * 1024;
+
 template <class T>
 void order_on_cpu(const KeyOf<T>& key_of, std::int64_t rows, std::int64_t n, std::int64_t count,
                   std::int64_t* out) {
-  constexpr std::int64_t kGrain = 4 * 1024;
-  parallel_for(0, rows, std::max<std::int64_t>(1, kGrain / n), [&](auto begin, auto end) {
+  // partial_sort() compares nearly every element with the largest of `count` only. It is faster
+  // than nth_element() for a small part of the row, and much slower for a large one.
+  constexpr std::int64_t kManyTimes = 64;
+  const std::int64_t grain = std::max<std::int64_t>(1, kElementsPerChunk / n);
+  parallel_for(0, rows, grain, [&](auto begin, auto end) {
     // The index makes all pairs different, so any sort is stable.
     std::vector<std::pair<bits_t<sizeof(T)>, std::int64_t>> row(static_cast<std::size_t>(n));
     for (std::int64_t r = begin; r < end; ++r) {
       for (std::int64_t i = 0; i < n; ++i) {
         row[static_cast<std::size_t>(i)] = {key_of(r * n + i), i};
       }
-      std::nth_element(row.begin(), row.begin() + count, row.end());
-      std::sort(row.begin(), row.begin() + count);
+      if (count < n / kManyTimes) {
+        std::partial_sort(row.begin(), row.begin() + count, row.end());
+      } else {
+        std::nth_element(row.begin(), row.begin() + count, row.end());
+        std::sort(row.begin(), row.begin() + count);
+      }
       for (std::int64_t i = 0; i < count; ++i) {
         out[r * count + i] = row[static_cast<std::size_t>(i)].second;
       }
     }
   });
 }
+
+// Writes the index of the element at place[r] in the sorted order of each row r.
+template <class T>
+void select_on_cpu(const KeyOf<T>& key_of, const Array& place, std::int64_t n, std::int64_t* out) {
+  const auto* const places = place.data_as<std::int64_t>();
+  const std::int64_t grain = std::max<std::int64_t>(1, kElementsPerChunk / n);
+  parallel_for(0, place.numel(), grain, [&](auto begin, auto end) {
+    std::vector<std::pair<bits_t<sizeof(T)>, std::int64_t>> row(static_cast<std::size_t>(n));
+    for (std::int64_t r = begin; r < end; ++r) {
+      for (std::int64_t i = 0; i < n; ++i) {
+        row[static_cast<std::size_t>(i)] = {key_of(r * n + i), i};
+      }
+      const auto selected = row.begin() + places[r];
+      std::nth_element(row.begin(), selected, row.end());
+      out[r] = selected->second;
+    }
+  });
+}
+
+// Counts the elements of the sorted `sequence` [rows, n] before values[i]; one row serves all
+// values, or each row serves m neighbouring ones.
+template <class T>
+struct CountBefore {
+  const T* sequence;
+  const T* values;
+  std::int64_t n, m;
+  bool shared, right;
+  std::int64_t* out;
+
+  HG_HD void operator()(std::int64_t i) const {
+    const T* const row = shared ? sequence : sequence + i / m * n;
+    const auto value = order_key(values[i]);
+    std::int64_t low = 0, high = n;
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      const auto key = order_key(row[middle]);
+      if (key < value || (right && key == value)) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    out[i] = low;
+  }
+};
 
 template <class T>
 struct WriteKeys {
@@ -99,6 +154,15 @@ struct FirstOfRow {
   HG_HD void operator()(std::int64_t row, std::int64_t i) const {
     out[row * count + i] = place[row * n + i] - row * n;
   }
+};
+
+struct ElementOfRow {
+  const std::int64_t* order;
+  const std::int64_t* place;
+  std::int64_t n;
+  std::int64_t* out;
+
+  HG_HD void operator()(std::int64_t row) const { out[row] = order[row * n + place[row]]; }
 };
 
 // Sorts all elements by value, and then by row; the second sort is stable, so each row stays sorted
@@ -134,6 +198,38 @@ Array row_order(const char* op, const Array& x, std::int64_t count, bool descend
     const KeyOf<T> key_of{x.data_as<T>(), descending};
     x.device().is_cuda() ? order_on_cuda(op, key_of, n, out)
                          : order_on_cpu(key_of, rows, n, count, out.data_as<std::int64_t>());
+  });
+  return out;
+}
+
+Array row_selection(const char* op, const Array& x, const Array& place) {
+  const std::int64_t rows = x.size(0), n = x.size(1);
+  if (x.device().is_cuda()) {
+    const Array order = row_order(op, x, n, false);
+    const Array out = Array::empty({rows, 1}, DType::i64, x.device());
+    parallel_for_each(op, x.device(), rows,
+                      ElementOfRow{order.data_as<std::int64_t>(), place.data_as<std::int64_t>(), n,
+                                   out.data_as<std::int64_t>()});
+    return out;
+  }
+  const Array out = Array::empty({rows, 1}, DType::i64);
+  visit(x.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    select_on_cpu(KeyOf<T>{x.data_as<T>(), false}, place, n, out.data_as<std::int64_t>());
+  });
+  return out;
+}
+
+Array count_before(const char* op, const Array& sequence, const Array& values, bool right) {
+  const Array out = Array::empty(values.sizes(), DType::i64, values.device());
+  expect_one_device(op, out, std::array{&sequence, &values});
+  if (out.numel() == 0) return out;
+  const std::int64_t n = sequence.size(-1), m = values.size(-1);
+  visit(values.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    parallel_for_each(op, values.device(), out.numel(),
+                      CountBefore<T>{sequence.data_as<T>(), values.data_as<T>(), n, m,
+                                     sequence.ndim() == 1, right, out.data_as<std::int64_t>()});
   });
   return out;
 }

@@ -14,6 +14,16 @@ namespace halfgrad::detail {
 /// for a GPU.
 Array row_order(const char* op, const Array& x, std::int64_t count, bool descending);
 
+/// Returns the index of the element at place[r] in the same ascending order of each row r: int64
+/// [rows, 1]. `x` is contiguous [rows, n]; `place` is contiguous int64 with an element in [0, n)
+/// for each row. Does not sort the rows on the CPU.
+Array row_selection(const char* op, const Array& x, const Array& place);
+
+/// Returns how many elements of a sorted sequence come before each value in the same order, by
+/// binary search: int64 of the shape of `values`. Equal elements count if `right`. `values` is
+/// contiguous [..., m]; `sequence` is contiguous and of its dtype, a vector [n] or [..., n].
+Array count_before(const char* op, const Array& sequence, const Array& values, bool right);
+
 /// Sorted keys, and the index that each had before.
 struct SortedKeys {
   Array keys, places;

@@ -171,6 +171,14 @@ TEST(Permutation, HasEveryIndexOnce) {
   EXPECT_EQ(random::permutation(0, kKey).numel(), 0);
 }
 
+TEST(Permutation, IsTheOrderOfSortedKeys) {
+  for (const std::int64_t n : {1, 2, 7, 15, 16, 17, 63, 64, 65, 1000, 70000}) {
+    const Array order = random::permutation(n, kKey);
+    const auto* const actual = order.data_as<std::int64_t>();
+    EXPECT_EQ(std::vector(actual, actual + n), random_permutation(n, kKey)) << n;
+  }
+}
+
 TEST(Fills, ShorterTensorsArePrefixesForAnyStrides) {
   const Array whole = Array::empty({5000}, kFloat);
   random::normal(whole, 0, 1, kKey);

@@ -118,6 +118,28 @@ TEST_P(WrittenSlices, RefuseWhatDoesNotFit) {
   EXPECT_THROW(index_fill(x.to(kHalf), 0, index, elements({1e9})[0]), std::invalid_argument);
 }
 
+TEST_P(WrittenSlices, AreAddedInTheirOrderForAnyDType) {
+  constexpr std::int64_t kOuter = 3, kSize = 5, kInner = 300, kCount = 40;
+  Doubles at;
+  for (std::int64_t j = 0; j < kCount; ++j) at.push_back(static_cast<double>(j * j % kSize));
+  for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16, kLong, kInt, kUInt8}) {
+    const Tensor x = random_tensor({kOuter, kSize, kInner}, 0, 5, {.seed = 1}).to(dtype);
+    const Tensor source = random_tensor({kOuter, kCount, kInner}, 0, 5, {.seed = 2}).to(dtype);
+    // Adds one slice after the other in the compute type, and rounds once.
+    const DType wide = is_floating_point(dtype) ? promote_types(dtype, kFloat) : kLong;
+    const Tensor expected = clone(x.to(wide));
+    for (std::int64_t j = 0; j < kCount; ++j) {
+      const auto row = static_cast<std::int64_t>(at[static_cast<std::size_t>(j)]);
+      select(expected, 1, row).add_(select(source, 1, j).to(wide));
+    }
+    const Tensor sums = index_add(x.to(device()), 1, indices(at), source.to(device()));
+    EXPECT_EQ(elements(sums), elements(expected.to(dtype))) << dtype;
+    const Tensor columns = index_add(x.transpose(1, 2).to(device()), 2, indices(at),
+                                     source.transpose(1, 2).to(device()));
+    EXPECT_EQ(elements(columns.transpose(1, 2)), elements(sums)) << dtype;
+  }
+}
+
 TEST_P(WrittenSlices, HaveTheGradientsOfFiniteDifferences) {
   const Tensor index = indices({2, 0, 2});  // one slice twice
   const auto f = [&](const std::vector<Tensor>& in) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <tuple>
 
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/ops.h>
@@ -99,6 +100,45 @@ TEST_P(Elementwise, IntegersStayIntegers) {
   EXPECT_EQ(clamp(base, 0.5).dtype(), kFloat32);
   EXPECT_EQ(exp(base).dtype(), kFloat32);
   EXPECT_EQ(abs(base).dtype(), kInt64);
+}
+
+TEST_P(Elementwise, PowersOfUsualExponentsArePyTorchs) {
+  const std::tuple<double, Doubles, Doubles> cases[] = {
+      // exponent, powers, derivatives
+      {1, {-kInf, -2, -0.0, 0, 4, kInf, kNan}, {1, 1, 1, 1, 1, 1, 1}},
+      {2, {kInf, 4, 0, 0, 16, kInf, kNan}, {-kInf, -4, -0.0, 0, 8, kInf, kNan}},
+      {3, {-kInf, -8, -0.0, 0, 64, kInf, kNan}, {kInf, 12, 0, 0, 48, kInf, kNan}},
+      {0.5, {kNan, kNan, -0.0, 0, 2, kInf, kNan}, {kNan, kNan, -kInf, kInf, 0.25, 0, kNan}},
+      {-0.5,
+       {kNan, kNan, -kInf, kInf, 0.5, 0, kNan},
+       {-0.0, kNan, -kInf, -kInf, -0.0625, -0.0, kNan}},
+      {-1,
+       {-0.0, -0.5, -kInf, kInf, 0.25, 0, kNan},
+       {-0.0, -0.25, -kInf, -kInf, -0.0625, -0.0, kNan}},
+      {-2, {0, 0.25, kInf, kInf, 0.0625, 0, kNan}, {0, 0.25, kInf, -kInf, -0.03125, -0.0, kNan}},
+  };
+  for (const DType dtype : {kFloat64, kFloat32, kFloat16, kBFloat16}) {
+    for (const auto& [exponent, powers, derivatives] : cases) {
+      SCOPED_TRACE(exponent);
+      const Tensor x = elements({-kInf, -2, -0.0, 0, 4, kInf, kNan}, dtype).requires_grad_();
+      const Tensor y = pow(x, exponent);
+      EXPECT_EQ(y.dtype(), dtype);
+      expect_values(y, powers);
+      sum(y).backward();
+      expect_values(x.grad(), derivatives);
+    }
+  }
+}
+
+TEST_P(Elementwise, PowersOfUsualExponentsAreProducts) {
+  const Tensor x = random_tensor({1000}, -3, 3, {.seed = 4}).to(device());
+  for (const DType dtype : {kFloat64, kFloat32, kInt64, kInt32}) {
+    const Tensor a = x.to(dtype);
+    EXPECT_TRUE(equal(pow(a, 2), a * a)) << dtype;
+    EXPECT_TRUE(equal(pow(a, 3), a * a * a)) << dtype;
+  }
+  EXPECT_TRUE(equal(pow(abs(x), 0.5), sqrt(abs(x))));
+  EXPECT_TRUE(equal(pow(x, -1), reciprocal(x)));
 }
 
 TEST_P(Elementwise, AScalarIsComparedAsTheTensorsDType) {

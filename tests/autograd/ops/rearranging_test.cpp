@@ -10,7 +10,7 @@
 #include <halfgrad/tests/autograd/table/doubles.h>
 #include <halfgrad/tests/message_of.h>
 
-// Parts, copies and bounds, which are composed of other ops. Expected values are PyTorch's.
+// Parts, copies and bounds, most of which are composed of other ops. Expected values are PyTorch's.
 namespace halfgrad {
 namespace {
 
@@ -78,6 +78,59 @@ TEST_P(Rearranging, FlipsRepeatsAndCutsTriangles) {
   for (const Tensor& copy : {flip(x, {}), repeat(x, {1, 1}), repeat(x, {1, 1, 1})}) {
     EXPECT_NE(copy.array().storage(), x.array().storage());
   }
+}
+
+TEST_P(Rearranging, FlipsAnyDimensionsOfAnyDType) {
+  const Tensor values = arange(2 * 3 * 4 * 5).reshape({2, 3, 4, 5}).to(device());
+  const auto element = [](std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t l) {
+    return static_cast<double>(((i * 3 + j) * 4 + k) * 5 + l);
+  };
+  for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16, kLong, kInt, kShort, kUInt8}) {
+    const Tensor x = values.to(dtype);
+    for (unsigned set = 0; set < 16; ++set) {
+      Dims dims;
+      for (int d = 0; d < 4; ++d) {
+        if ((set >> d & 1U) != 0) dims.push_back(d);
+      }
+      const auto at = [set](int d, std::int64_t i, std::int64_t size) {
+        return (set >> d & 1U) != 0 ? size - 1 - i : i;
+      };
+      Doubles expected;
+      for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < 3; ++j) {
+          for (int k = 0; k < 4; ++k) {
+            for (int l = 0; l < 5; ++l) {
+              expected.push_back(element(at(0, i, 2), at(1, j, 3), at(2, k, 4), at(3, l, 5)));
+            }
+          }
+        }
+      }
+      EXPECT_EQ(elements(flip(x, dims)), expected) << dtype << " " << set;
+      EXPECT_EQ(flip(x, dims).dtype(), dtype);
+    }
+  }
+  EXPECT_EQ(elements(flip(values[0][0].t(), {0})),
+            (Doubles{4, 9, 14, 19, 3, 8, 13, 18, 2, 7, 12, 17, 1, 6, 11, 16, 0, 5, 10, 15}))
+      << "not contiguous";
+  EXPECT_EQ(flip(zeros({0, 3}), {0, 1}).sizes(), (Shape{0, 3}));
+  EXPECT_EQ(elements(flip(values.sum(), {0})), Doubles{7140});
+}
+
+TEST_P(Rearranging, CutsTrianglesAtAnyDiagonal) {
+  const Tensor x = ones({2, 3}).to(device());
+  constexpr std::int64_t kSmallest = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t diagonal : {kSmallest, std::int64_t{-2}}) {
+    EXPECT_EQ(elements(triu(x, diagonal)), (Doubles{1, 1, 1, 1, 1, 1})) << diagonal;
+    EXPECT_EQ(elements(tril(x, diagonal)), (Doubles{0, 0, 0, 0, 0, 0})) << diagonal;
+  }
+  for (const std::int64_t diagonal : {kLargest, std::int64_t{3}}) {
+    EXPECT_EQ(elements(triu(x, diagonal)), (Doubles{0, 0, 0, 0, 0, 0})) << diagonal;
+    EXPECT_EQ(elements(tril(x, diagonal)), (Doubles{1, 1, 1, 1, 1, 1})) << diagonal;
+  }
+  EXPECT_EQ(elements(triu(x, 2)), (Doubles{0, 0, 1, 0, 0, 0}));
+  EXPECT_EQ(elements(tril(x, -1)), (Doubles{0, 0, 0, 1, 0, 0}));
+  EXPECT_EQ(triu(zeros({0, 3})).sizes(), (Shape{0, 3}));
 }
 
 TEST_P(Rearranging, RollsAlongDimensionsOrAllOfThem) {

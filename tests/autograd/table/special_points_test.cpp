@@ -55,7 +55,7 @@ TEST(SpecialPoints, DerivativesAtPoles) {
       // formula, first derivatives, second derivatives
       {[](const Tensor& x) { return rsqrt(x); }, {-kInf, kInf}, {kInf, -kInf}},
       {[](const Tensor& x) { return pow(x, -1); }, {-kInf, -kInf}, {kInf, -kInf}},
-      {[](const Tensor& x) { return pow(x, 0.5); }, {kInf, kInf}, {-kInf, -kInf}},
+      {[](const Tensor& x) { return pow(x, 0.5); }, {kInf, -kInf}, {-kInf, -kInf}},
       {[](const Tensor& x) { return pow(x, 1.5); }, {0, 0}, {kInf, kInf}},
       {[](const Tensor& x) { return pow(x, 2); }, {0, -0.0}, {2, 2}},
       {[](const Tensor& x) { return reciprocal(x); }, {-kInf, -kInf}, {kInf, -kInf}},

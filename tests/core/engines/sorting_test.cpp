@@ -20,11 +20,29 @@ class RowOrder : public OnDevice {
  protected:
   Order order_of(const std::vector<double>& values, DType dtype, std::int64_t rows,
                  std::int64_t count, bool descending) const {
-    const std::int64_t n = std::ssize(values) / rows;
-    const Array doubles = Array::empty({rows, n}, kDouble);
+    const Array x = array({rows, std::ssize(values) / rows}, values, dtype);
+    return integers(detail::row_order("test", x, count, descending));
+  }
+  Order selection_of(const std::vector<double>& values, DType dtype, const Order& places) const {
+    const std::int64_t rows = std::ssize(places);
+    const Array x = array({rows, std::ssize(values) / rows}, values, dtype);
+    const std::vector<double> place(places.begin(), places.end());
+    return integers(detail::row_selection("test", x, array({rows}, place, kLong)));
+  }
+  Order counts_of(const std::vector<double>& sequence, const std::vector<double>& values,
+                  DType dtype, bool right) const {
+    return integers(detail::count_before("test", array({std::ssize(sequence)}, sequence, dtype),
+                                         array({std::ssize(values)}, values, dtype), right));
+  }
+
+ private:
+  Array array(const Shape& sizes, const std::vector<double>& values, DType dtype) const {
+    const Array doubles = Array::empty(sizes, kDouble);
     std::copy(values.begin(), values.end(), doubles.data_as<double>());
-    const Array order =
-        detail::row_order("test", doubles.to(dtype).to(device()), count, descending).to(Device());
+    return doubles.to(dtype).to(device());
+  }
+  static Order integers(const Array& given) {
+    const Array order = given.to(Device());
     const auto* const first = order.data_as<std::int64_t>();
     return {first, first + order.numel()};
   }
@@ -85,12 +103,36 @@ TEST_P(RowOrder, SortsEachRowSeparately) {
     for (const DType dtype : {kDouble, kHalf, kLong, kInt16, kInt8, kUInt8}) {
       EXPECT_EQ(order_of(x, dtype, rows, n, false), expected) << rows << " x " << n;
     }
-    Order first;
-    const std::int64_t count = (n + 1) / 2;
-    for (int row = 0; row < rows; ++row) {
-      first.insert(first.end(), expected.begin() + row * n, expected.begin() + row * n + count);
+    for (const std::int64_t count : {(n + 1) / 2, n / 100}) {
+      Order first;
+      for (int row = 0; row < rows; ++row) {
+        first.insert(first.end(), expected.begin() + row * n, expected.begin() + row * n + count);
+      }
+      EXPECT_EQ(order_of(x, kFloat, rows, count, false), first) << rows << " x " << n;
     }
-    EXPECT_EQ(order_of(x, kFloat, rows, count, false), first) << rows << " x " << n;
+    Order places, selected;
+    for (int row = 0; row < rows; ++row) {
+      const std::int64_t place = (row * 7 + n / 2) % n;
+      places.push_back(place);
+      selected.push_back(expected[static_cast<std::size_t>(row * n + place)]);
+    }
+    for (const DType dtype : {kDouble, kHalf, kLong, kUInt8}) {
+      EXPECT_EQ(selection_of(x, dtype, places), selected) << rows << " x " << n;
+    }
+  }
+}
+
+TEST_P(RowOrder, CountsElementsBeforeEachValue) {
+  const std::vector<double> sequence = {-kDoubleInfinity, -2, 0, 0, 3, kDoubleInfinity, kDoubleNaN};
+  const std::vector<double> values = {-kDoubleInfinity, -3,        -2, -0.0, 0, 1,
+                                      kDoubleInfinity,  kDoubleNaN};
+  for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
+    EXPECT_EQ(counts_of(sequence, values, dtype, false), (Order{0, 1, 1, 2, 2, 4, 5, 6}));
+    EXPECT_EQ(counts_of(sequence, values, dtype, true), (Order{1, 1, 2, 4, 4, 4, 6, 7}));
+  }
+  for (const DType dtype : {kLong, kInt, kInt16, kInt8, kUInt8}) {
+    EXPECT_EQ(counts_of({1, 2, 2, 5}, {0, 1, 2, 7}, dtype, false), (Order{0, 0, 1, 4}));
+    EXPECT_EQ(counts_of({1, 2, 2, 5}, {0, 1, 2, 7}, dtype, true), (Order{0, 1, 3, 4}));
   }
 }
 
