@@ -67,7 +67,8 @@ void explain_missing_report(const std::string& program) {
       stderr,
       "halfgrad-emulate: %s left no report, so nothing, or not its end, was checked. It must "
       "return from "
-      "main or call exit,\nnot _exit, and link the shared CUDA runtime: nvcc -cudart shared "
+      "main or call exit,\nnot end by a signal, and link the shared CUDA runtime: nvcc -cudart "
+      "shared "
       "-gencode arch=compute_80,code=compute_80 ...\n",
       program.c_str());
 }

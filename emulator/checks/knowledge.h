@@ -36,6 +36,13 @@ struct Released {
   std::uint32_t block_number = 0;
 };
 
+/// A strong write of another thread that a volatile load saw, and that nothing orders before it.
+struct Sight {
+  std::uint32_t block = 0, thread = 0;
+  Clock clock = 0;  ///< 0: none
+  std::uint64_t address = 0;
+};
+
 /// The knowledge of the lanes of a warp. Lanes share one object until some of them acquire more.
 class WarpKnowledge {
  public:
@@ -68,6 +75,11 @@ class WarpKnowledge {
   void acquire(LaneMask lanes, const Tree& tree, Clock now);
   /// Returns the accesses that a release by these lanes at time `now` makes known.
   Tree release(LaneMask lanes, Clock now) const;
+  /// The last such write that a lane saw.
+  Sight& sight(unsigned lane) {
+    if (sights_ == nullptr) sights_ = std::make_unique<std::array<Sight, kWarpSize>>();
+    return (*sights_)[lane];
+  }
   bool has_fence(unsigned lane) const {
     return patterns_ != nullptr && patterns_->fences[0][lane].known != nullptr;
   }
@@ -118,6 +130,7 @@ class WarpKnowledge {
   std::array<LaneMask, kWarpSize> peers_{};
   std::array<Clock, kWarpSize> peers_clock_{};
   std::unique_ptr<Patterns> patterns_;
+  std::unique_ptr<std::array<Sight, kWarpSize>> sights_;
 };
 
 /// Time and knowledge of the threads of a running block.

@@ -128,7 +128,7 @@ void LaunchChecks::block_starts(Block& block) {
   state->serial = next_serial();
   state->readers.start_block();
   state->uses.clear();
-  state->products.clear();
+  state->reads.clear();
   state->written.assign(block.launch->shared_bytes, std::byte{0});
   state->written.resize(bytes, std::byte{1});  // the bytes that CUDA reserves
   state->pages.resize((bytes >> ShadowPage::kBytesLog) + 1);
@@ -171,9 +171,9 @@ void LaunchChecks::State::shared_access(Touch& touch, const LaneAddresses& addre
   touch.shared = true;
   if (check_init) InitialisationCheck::shared(races, touch, owner.written, addresses);
   if (!check_race) return;
-  if (touch.write && owner.products.any()) {
+  if (touch.write && owner.reads.any()) {
     each_lane(touch.execution.mask, [&](unsigned lane) {
-      check_products(touch, lane, owner, addresses[lane], touch.access.bytes);
+      check_async_reads(touch, lane, owner, addresses[lane], touch.access.bytes);
     });
   }
   visit_lanes(
@@ -244,7 +244,7 @@ void LaunchChecks::async_copy_issued(Execution& execution, const Instruction& in
   const Access access{.space = Space::shared, .kind = AccessKind::store, .asynchronous = true};
   Touch touch = touch_of(execution, instruction, access, block, target);
   touch.shared = true;
-  state_->check_products(touch, lane, target, shared_offset, bytes);
+  state_->check_async_reads(touch, lane, target, shared_offset, bytes);
   target.each_cell(shared_offset, bytes, [&](ShadowPage& page, Cell& cell) {
     state_->races.copy_issued(page, cell, touch, lane);
   });

@@ -7,6 +7,7 @@
 
 #include <halfgrad/emulator/checks/finding.h>
 #include <halfgrad/emulator/checks/operation_order.h>
+#include <halfgrad/emulator/checks/reads_in_flight.h>
 #include <halfgrad/emulator/memory/access.h>
 #include <halfgrad/emulator/memory/allocations.h>
 #include <halfgrad/emulator/settings.h>
@@ -71,10 +72,11 @@ class LaunchChecks {
   void barrier_complete(Block& block, unsigned id, std::span<const Arrival> waiters);
   /// membar, fence. `sequential`: sequentially consistent, as membar and fence.sc are.
   void fence(Execution& execution, bool sequential, Scope scope);
-  /// A product of wgmma that reads these 16-byte chunks of shared memory was issued, or waited for.
-  void product_issued(Execution& execution, const Instruction& instruction,
-                      std::span<const std::uint32_t> chunks);
-  void product_waited(Execution& execution, std::span<const std::uint32_t> chunks);
+  /// A product of wgmma or a bulk copy that reads these 16-byte chunks of shared memory was issued
+  /// by a lane, or waited for.
+  void async_read_issued(Execution& execution, const Instruction& instruction, AsyncReader reader,
+                         unsigned lane, std::span<const std::uint32_t> chunks);
+  void async_read_waited(Execution& execution, std::span<const std::uint32_t> chunks);
   /// fence.proxy.async.
   void proxy_fence(Execution& execution);
   /// An asynchronous copy into shared memory of `owner` was issued by, or its completion waited for

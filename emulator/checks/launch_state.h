@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <halfgrad/emulator/checks/launch_checks.h>
-#include <halfgrad/emulator/checks/products_in_flight.h>
 #include <halfgrad/emulator/checks/race_detector.h>
+#include <halfgrad/emulator/checks/reads_in_flight.h>
 
 namespace halfgrad::emulator {
 
@@ -33,7 +33,7 @@ struct BlockState {
   std::vector<std::vector<std::byte>> local_written;
   ReaderLists readers;                     ///< readers of shared memory
   std::map<const Warp*, ClusterUse> uses;  ///< by warps of other blocks
-  ProductsInFlight products;
+  ReadsInFlight reads;                     ///< of shared memory
 
   /// The page of shared memory that holds byte number << 12, ready for the block.
   ShadowPage& shared_page(std::uint64_t number) {
@@ -80,9 +80,9 @@ struct LaunchChecks::State {
   void visit_lane(ShadowPage& page, const Touch& touch, std::uint64_t address, LaneMask lanes);
   void access_local(Execution& execution, const Instruction& instruction, const Access& access,
                     const LaneAddresses& addresses);
-  /// Reports bytes of `owner` that a product under way reads, which `lane` writes.
-  void check_products(const Touch& touch, unsigned lane, const BlockState& owner,
-                      std::uint64_t offset, unsigned bytes);
+  /// Reports bytes of `owner` that a product or bulk copy under way reads, which `lane` writes.
+  void check_async_reads(const Touch& touch, unsigned lane, const BlockState& owner,
+                         std::uint64_t offset, unsigned bytes);
   void shared_access(Touch& touch, const LaneAddresses& addresses, BlockState& owner);
 };
 

@@ -160,6 +160,13 @@ void RaceDetector::visit_contended(ShadowPage& page, Cell& cell, const Touch& to
                   access.warp, access.lanes);
     }
   }
+  const auto write = std::find_if(word.accesses.rbegin(), word.accesses.rend(),
+                                  [](const ContendedAccess& access) { return access.write; });
+  if (write != word.accesses.rend()) {
+    check_volatile(touch, lanes,
+                   {write->block, write->warp * kWarpSize + first_lane(write->lanes),
+                    write->instruction, write->clock, true, write->strong, write->device});
+  }
   if (touch.write && !touch.strong) {
     page.drop_contended(cell.write);
     cell = {slot_of(page, touch, first_lane(lanes)), Slot()};

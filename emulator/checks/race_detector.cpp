@@ -188,6 +188,7 @@ void RaceDetector::check_write(ShadowPage&, const Slot& write, const Touch& touc
                         true,        write.strong != 0, write.device != 0};
   check_lanes(touch, lanes, earlier, write.thread / kWarpSize,
               LaneMask{1} << write.thread % kWarpSize);
+  check_volatile(touch, lanes, earlier);
 }
 
 Reader RaceDetector::reader_of(const Slot& slot) const {

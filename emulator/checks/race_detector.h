@@ -126,6 +126,7 @@ class RaceDetector {
   static void add_access(ContendedWord& word, const Touch& touch, LaneMask lanes, bool write);
   static void synchronise(ContendedWord& word, const Touch& touch, LaneMask lanes);
   void report_race(const Touch& touch, unsigned lane, const Earlier& earlier);
+  void check_volatile(const Touch& touch, LaneMask lanes, const Earlier& write);
 
   GridTable grids_;
   OperationId operation_;

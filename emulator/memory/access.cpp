@@ -1,6 +1,8 @@
 #include <halfgrad/emulator/memory/access.h>
 
+#include <halfgrad/emulator/checks/report.h>
 #include <halfgrad/emulator/memory/access_site.h>
+#include <halfgrad/emulator/memory/local_pointer.h>
 #include <halfgrad/emulator/simt/launch.h>
 #include <halfgrad/emulator/simt/warp.h>
 
@@ -45,6 +47,29 @@ LaneMask lanes_of_window(const LaneAddresses& addresses, std::uint64_t window,
   return same;
 }
 
+/// Leaves the offsets in `addresses`. Reports lanes that use the pointer of another thread: they
+/// access their own local memory instead.
+void take_owners(const AccessSite& site, LaneMask lanes, LaneAddresses& addresses) {
+  const Launch& launch = *site.execution.launch;
+  const Warp& warp = *site.execution.warp;
+  LaneMask wrong = 0;
+  std::uint64_t other = 0;
+  each_lane(lanes, [&](unsigned lane) {
+    const std::uint64_t owner = LocalPointer::owner_of(addresses[lane]);
+    addresses[lane] = LocalPointer::offset_of(addresses[lane]);
+    if (owner == 0 || owner == LocalPointer::owner(warp, lane)) return;
+    if (wrong == 0) other = owner;
+    wrong |= LaneMask{1} << lane;
+  });
+  if (wrong == 0 || !launch.machine.settings.check_memory) return;
+  report(site.execution, site.instruction, first_lane(wrong), FindingKind::out_of_bounds,
+         "a pointer to a local variable of " +
+             thread_text(launch.request.grid, launch.request.block, LocalPointer::block_of(other),
+                         LocalPointer::thread_of(other)) +
+             ": each thread has its own local memory, so the address means another place here",
+         kLocalWindow | addresses[first_lane(wrong)]);
+}
+
 /// Lanes of one warp may access several state spaces: one after the other.
 HostPointers resolve_generic(const AccessSite& site) {
   const LaneMask mask = site.execution.mask;
@@ -55,6 +80,7 @@ HostPointers resolve_generic(const AccessSite& site) {
     const LaneMask part = lanes_of_window(site.addresses, window, offsets) & left;
     Access access = site.access;
     access.space = space_of_window(window);
+    if (access.space == Space::local) take_owners(site, part, offsets);
     const bool known = access.space != Space::generic;
     Execution execution = site.execution;
     execution.mask = part;

@@ -113,6 +113,13 @@ void count(const AccessSite& site, const Sectors& sectors) {
   if (site.access.kind != AccessKind::load) counters.bytes_stored += sectors.bytes;
 }
 
+/// Remembers that the block may wait for the host.
+void note_poll(const AccessSite& site, const HostRange& range) {
+  if (site.instruction.control == Control::pause && range.owner == HostRange::kEveryDevice) {
+    site.execution.block->polls_host_memory = true;
+  }
+}
+
 /// Translates the lanes' addresses by one allocation. Returns the lanes that are inside it.
 LaneMask translate(const AccessSite& site, const HostRange& range, HostPointers& pointers) {
   const std::uint64_t last = range.bytes - site.access.bytes;
@@ -145,6 +152,7 @@ HostPointers scattered(const AccessSite& site) {
     const HostRange range = host_range(memory, site.addresses[lane], site.access.bytes);
     if (range.host == nullptr) abort_outside(site, lane);
     check_owner(site, range, lane);
+    note_poll(site, range);
     HostPointers some;
     const LaneMask inside = translate(site, range, some) & left;
     if (inside == mask) return some;
@@ -163,6 +171,7 @@ HostPointers resolve_global(const AccessSite& site) {
     const HostRange range = host_range(site.execution.launch->machine.memory, first, all);
     if (range.host != nullptr) {
       check_owner(site, range, 0);
+      note_poll(site, range);
       count(site, sectors_of_range(first, all));
       check_scope(site);
       const HostPointers pointers = pointers_from(range.at(first), site.access.bytes);

@@ -20,6 +20,10 @@ bool fits(const void* pointer, std::size_t bytes);
 /// Whether the direction that the program names agrees with its pointers.
 cudaError_t check_direction(const void* to, const void* from, cudaMemcpyKind kind);
 
+/// Refuses memory of malloc in kernels, which the runtime's copies and memsets cannot access, with
+/// a note (programming guide, "Dynamic Global Memory Allocation and Operations").
+cudaError_t refuse_heap(const char* function, const void* pointer);
+
 /// Copies one contiguous row, with the record of which bytes were ever written.
 void copy_row(void* to, const void* from, std::size_t bytes, OperationId operation);
 /// Writes `elements` copies of the low bytes of `value`.

@@ -8,6 +8,7 @@
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/copies.h>
 #include <halfgrad/emulator/runtime/copy_overlap.h>
+#include <halfgrad/emulator/simt/device_heap.h>
 
 namespace halfgrad::emulator {
 bool is_capturing(cudaStream_t stream) {
@@ -58,10 +59,25 @@ cudaError_t give(const char* function, Work work, cudaStream_t stream, bool wait
 
 }  // namespace
 
+cudaError_t refuse_heap(const char* function, const void* pointer) {
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  const Allocation* const found = process().memory.find(address, 1);
+  if (found == nullptr || found->kind != MemoryKind::device) return cudaSuccess;
+  if (device_heap(found->device).bytes_at(found->begin) == 0) return cudaSuccess;
+  report_call(FindingKind::invalid_call, function,
+              "cannot access " + address_text(address) + ": it was allocated by " + found->made_by +
+                  ", whose memory only kernels can access: let a kernel copy it",
+              Severity::note);
+  return cudaErrorInvalidValue;
+}
+
 cudaError_t copy_on_stream(const char* function, void* to, const void* from, std::size_t bytes,
                            cudaMemcpyKind kind, cudaStream_t stream, bool synchronous) {
   if (synchronous) {
     if (const cudaError_t error = refuse_in_capture(function)) return error;
+  }
+  for (const void* const pointer : {static_cast<const void*>(to), from}) {
+    if (const cudaError_t error = refuse_heap(function, pointer)) return error;
   }
   Work work;
   if (const cudaError_t error = copy_work(to, from, bytes, kind, work)) return error;
@@ -90,6 +106,9 @@ cudaError_t copy_on_stream(const char* function, const cudaMemcpy3DParms& parame
   if (const cudaError_t error = copy_work(parameters, work)) return error;
   check_overlap(function, plain);
   const void* source = plain.srcPtr.ptr;
+  for (const void* const pointer : {static_cast<const void*>(plain.dstPtr.ptr), source}) {
+    if (const cudaError_t error = refuse_heap(function, pointer)) return error;
+  }
   note_captured_source(function, source, stream);
   work.between = devices_of(plain.dstPtr.ptr, source);
   // A strided copy from pageable memory is not staged: the host waits instead, which is legal, too.
@@ -101,6 +120,7 @@ cudaError_t copy_on_stream(const char* function, const cudaMemcpy3DParms& parame
 cudaError_t fill_on_stream(const char* function, const cudaMemsetParams& parameters,
                            cudaStream_t stream) {
   Work work;
+  if (const cudaError_t error = refuse_heap(function, parameters.dst)) return error;
   if (const cudaError_t error = memset_work(parameters, work)) return error;
   return give(function, std::move(work), stream, false);
 }

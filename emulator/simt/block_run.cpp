@@ -37,7 +37,7 @@ void BlockRun::start(const Dim3& index) {
   const Dim3& grid = launch.request.grid;
   block_.number = (std::uint64_t{index.z} * grid.y + index.y) * grid.x + index.x;
   block_.index = index;
-  block_.finished = false;
+  block_.finished = block_.polls_host_memory = false;
   block_.cluster_phases = block_.cluster_waited = 0;
   std::fill(block_.shared.begin(), block_.shared.begin() + launch.shared_bytes, kFreshShared);
   std::fill(block_.shared.begin() + launch.shared_bytes, block_.shared.end(), std::byte{0});
@@ -70,7 +70,13 @@ BlockRun::Outcome BlockRun::run(std::uint64_t units) {
     return sum;
   };
   const std::uint64_t polled_before = polled(), changes_before = block_.changes;
+  for (WarpRun& warp : warps_) warp.start_turn();
   only_polled_ = false;
+  const auto judge = [&] {
+    const bool polled_alone = std::all_of(warps_.begin(), warps_.end(),
+                                          [](const WarpRun& warp) { return warp.only_polled(); });
+    only_polled_ = polled_alone && block_.changes == changes_before;
+  };
   std::uint64_t used = 0;
   for (;;) {
     if (grid_->aborted.load(std::memory_order_relaxed) < block_.number) return Outcome::stopped;
@@ -81,12 +87,15 @@ BlockRun::Outcome BlockRun::run(std::uint64_t units) {
       block_.finished = true;
       return Outcome::finished;
     }
-    if (round == 0 && barriers_.completions() == completions) return Outcome::blocked;
+    if (round == 0 && barriers_.completions() == completions) {
+      judge();
+      return Outcome::blocked;
+    }
     used += round;
     if (used < kShortest) continue;
     if (executed() > grid_->launch.machine.settings.max_instructions) too_long();
     const std::uint64_t polls = polled() - polled_before;
-    only_polled_ = 10 * polls >= 9 * used && block_.changes == changes_before;
+    judge();
     if (2 * polls >= used) return Outcome::spins;
     if (used >= units) return Outcome::out_of_time;
   }

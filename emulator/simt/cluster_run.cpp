@@ -31,6 +31,7 @@ void ClusterRun::start(std::uint64_t number) {
   const Dim3 &grid = grid_->launch.request.grid, &size = grid_->launch.request.cluster;
   const Dim3 cluster = index_in_box(number, {grid.x / size.x, grid.y / size.y, grid.z / size.z});
   current_ = 0;
+  vain_turns_ = {};
   barrier_.start();
   for (unsigned rank = 0; rank < blocks_.size(); ++rank) {
     const Dim3 own = index_in_box(rank, size);
@@ -95,8 +96,9 @@ void ClusterRun::end_checks() {
 }
 
 bool ClusterRun::only_polled() const {
-  return std::all_of(blocks_.begin(), blocks_.end(),
-                     [](const auto& block) { return block->only_polled(); });
+  return std::all_of(blocks_.begin(), blocks_.end(), [](const auto& block) {
+    return block->block().finished || block->only_polled();
+  });
 }
 
 std::uint64_t ClusterRun::executed() const {

@@ -23,11 +23,12 @@ class ClusterRun {
 
   /// Number of the block that ran last.
   std::uint64_t current_block() { return blocks_[current_]->block().number; }
-  /// Whether all blocks only polled memory in their last turns, and changed nothing.
+  /// Whether all blocks that run only polled memory in their last turns, and changed nothing.
   bool only_polled() const;
   /// As BlockRun::polls_in_vain does.
   [[noreturn]] void polls_in_vain() { blocks_[current_]->polls_in_vain(); }
   std::uint64_t executed() const;
+  VainTurnsOfCluster& vain_turns() { return vain_turns_; }
   void flush_output();
 
  private:
@@ -40,6 +41,7 @@ class ClusterRun {
   std::vector<Block*> by_rank_;
   ClusterBarrier barrier_;
   std::size_t current_ = 0;
+  VainTurnsOfCluster vain_turns_;
 };
 
 }  // namespace halfgrad::emulator

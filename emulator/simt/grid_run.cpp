@@ -74,15 +74,15 @@ class GridWorker {
   void count_fruitless(ClusterRun& run, ClusterRun::Outcome outcome) {
     constexpr std::uint64_t kMostTurns = 1 << 16, kMostTurnsOfBlock = 64;
     if (outcome != ClusterRun::Outcome::spins || !run.only_polled()) {
-      grid_.fruitless_turns.store(0, std::memory_order_relaxed);
-      return;
+      return grid_.vain_turns.progress();
     }
-    const std::uint64_t turns = grid_.fruitless_turns.fetch_add(1, std::memory_order_relaxed);
     const bool all_started = grid_.next_cluster.load() >= grid_.clusters ||
                              grid_.resident.load() >= grid_.resident_limit;
     const std::uint64_t blocks = grid_.resident.load();
-    if (all_started && turns > std::max(kMostTurns, kMostTurnsOfBlock * blocks))
-      run.polls_in_vain();
+    const std::uint64_t most = std::max(kMostTurns, kMostTurnsOfBlock * blocks);
+    const bool in_vain =
+        grid_.vain_turns.add(run.vain_turns(), blocks / grid_.cluster_blocks, most);
+    if (all_started && in_vain) run.polls_in_vain();
   }
 
   ClusterRun::Outcome turn(ClusterRun& run) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include <halfgrad/emulator/simt/launch.h>
+#include <halfgrad/emulator/simt/vain_turns.h>
 
 namespace halfgrad::emulator {
 
@@ -28,8 +29,7 @@ struct GridState {
   std::atomic<std::uint64_t> next_cluster{0};
   std::atomic<std::uint64_t> resident{0};
   std::atomic<std::uint64_t> aborted{kNone};  ///< lowest block that ended the launch
-  /// Turns of blocks since the last one that did more than poll memory which nothing changed.
-  std::atomic<std::uint64_t> fruitless_turns{0};
+  VainTurns vain_turns;
 
   /// Records the exception that ended a block. Blocks with a higher number stop, and blocks with a
   /// lower number go on: the lowest failing block decides, so the number of threads does not

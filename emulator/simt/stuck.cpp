@@ -3,6 +3,7 @@
 
 #include <halfgrad/emulator/checks/report.h>
 #include <halfgrad/emulator/simt/block_run.h>
+#include <halfgrad/emulator/simt/mbarrier_wait.h>
 
 namespace halfgrad::emulator {
 namespace {
@@ -67,6 +68,10 @@ std::string where_all_wait(const BlockRun& run, Block& block) {
     text += "; warp " + std::to_string(warp.index) + " (" + lane_names(group.mask) + ") " +
             what_it_does(group, warp.alive) +
             place_of(execution, group.frame->function->code[group.pc]);
+    const MbarrierWait& wait = warp.mbarrier_waits[first_lane(group.mask)];
+    if (group.state == State::ready && wait.owner != nullptr) {
+      text += ", where it waits for " + text_of(wait, block);
+    }
   });
   if (left != 0) text += "; and " + std::to_string(left) + " more groups of lanes";
   return text;
@@ -131,9 +136,15 @@ void BlockRun::too_long() {
 }
 
 void BlockRun::polls_in_vain() {
-  abort_running(
+  std::string problem =
       "all blocks that run wait for memory that none of them writes: what they wait for comes from "
-      "a block that has not started, has ended, or waits itself");
+      "a block that has not started, has ended, or waits itself";
+  if (block_.polls_host_memory && !launch().machine.settings.lazy_streams) {
+    problem +=
+        ", or from the host: eager streams run a kernel at its launch, before the host goes on. If "
+        "the host writes after the launch, expected halfgrad-emulate --streams lazy";
+  }
+  abort_running(problem);
 }
 
 void BlockRun::abort_running(const std::string& problem) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <halfgrad/emulator/ptx/function.h>
+#include <halfgrad/emulator/simt/bulk_reads.h>
 #include <halfgrad/emulator/simt/counters.h>
 #include <halfgrad/emulator/simt/execution.h>
 #include <halfgrad/emulator/simt/warpgroup_products.h>
@@ -78,6 +79,13 @@ struct LaneGroup {
   LaneMask needed = 0;           ///< lanes that a *.sync waits for
 };
 
+/// The last wait of a lane at an mbarrier, if its phase was not complete.
+struct MbarrierWait {
+  const Block* owner = nullptr;  ///< the block whose shared memory has the mbarrier; nullptr: none
+  std::uint32_t offset = 0;      ///< byte offset of the mbarrier
+  bool phase = false;            ///< parity of the phase that the lane waits for
+};
+
 struct Warp {
   Block* block = nullptr;
   unsigned index = 0;  ///< index in the block
@@ -88,6 +96,8 @@ struct Warp {
   std::size_t local_stride = 0;
   std::array<AsyncGroups, kWarpSize> async;
   WarpgroupProducts products;
+  BulkReads bulk_reads;
+  std::array<MbarrierWait, kWarpSize> mbarrier_waits;
   LaneMask cluster_arrived = 0;  ///< lanes that the open phase of the cluster's barrier counts
   LaneMask cluster_owing = 0;    ///< lanes that arrived there and have not waited
   void* check_state = nullptr;   ///< private data of LaunchChecks
@@ -110,6 +120,7 @@ struct Block {
   std::vector<InstructionCounters>* counters = nullptr;  ///< owned by the running host thread
   std::vector<BarrierCopy> barrier_copies;  ///< in the order of issue; empty when a block starts
   void* check_state = nullptr;              ///< private data of LaunchChecks
+  bool polls_host_memory = false;           ///< by volatile loads or atomics, since it started
   std::uint64_t changes = 0;  ///< stores, and atomics that changed a value, since it started
 };
 

@@ -96,6 +96,7 @@ void WarpRun::exit(std::size_t index, LaneMask lanes) {
   warp_->alive &= ~lanes;
   LaneGroup& group = warp_->groups[index];
   if (warp_->alive == 0) check_products_of_exit(execution_of(group, lanes));
+  check_bulk_reads_of_exit(execution_of(group, lanes));
   const bool jumped = group.branch_to == group.pc;
   const bool in_kernel = group.frame->depth == 0 && group.pc != 0;
   const std::uint32_t last_pc = jumped ? group.branch_from : group.pc - 1;

@@ -48,13 +48,15 @@ void WarpRun::prepare(BlockRun& block, Warp& warp) {
 }
 
 void WarpRun::start_block() {
-  executed_ = polled_ = 0;
+  executed_ = polled_ = used_ = 0;
   frames_.start_block();
   for (AsyncGroups& groups : warp_->async) {
     groups.committed.clear();
     groups.open.clear();
   }
   warp_->products = {};
+  warp_->bulk_reads = {};
+  warp_->mbarrier_waits.fill({});
   Frame& frame = frames_.kernel_frame();
   warp_->groups.clear();
   warp_->exited.clear();
@@ -75,6 +77,7 @@ std::uint64_t WarpRun::run_groups(std::uint64_t units) {
     if (index < 0) break;
     used += run_group<Stepping>(static_cast<std::size_t>(index), units - used);
   }
+  used_ += used;
   return used;
 }
 
@@ -96,6 +99,7 @@ std::uint64_t WarpRun::run_group(std::size_t index, std::uint64_t units) {
   const std::uint32_t meeting = meeting_point(group);
   std::uint32_t pc = group.pc;
   std::uint64_t used = 0, polls = 0, executed = 0;
+  bool products = warp_->products.registers.any();  // are under way
   const auto leave = [&] {
     executed_ += executed;
     polled_ += polls;
@@ -119,6 +123,7 @@ std::uint64_t WarpRun::run_group(std::size_t index, std::uint64_t units) {
     }
     counter.active_lanes += mask == all ? lanes : static_cast<std::uint64_t>(std::popcount(mask));
     execution.mask = mask;
+    if (products) products = check_registers(execution, instruction);
     if (instruction.control == Control::none) {
       instruction.execute(execution, instruction);
       if constexpr (Stepping) print_step(execution, instruction);
@@ -138,6 +143,7 @@ std::uint64_t WarpRun::run_group(std::size_t index, std::uint64_t units) {
       continue;
     }
     if (instruction.control == Control::warp_sync && sync_at_once(execution, instruction)) {
+      products = warp_->products.registers.any();
       ++pc;
       continue;
     }
@@ -162,6 +168,14 @@ std::uint64_t WarpRun::run_group(std::size_t index, std::uint64_t units) {
   // A function that ends with a call of one that never returns has no ret.
   if (pc == function.code.size()) ret(index, all);
   return leave();
+}
+
+/// Checks what an instruction reads while products of wgmma are under way. Returns whether some
+/// are.
+bool WarpRun::check_registers(const Execution& execution, const Instruction& instruction) {
+  PendingRegisters& registers = warp_->products.registers;
+  if (instruction.kind != InstructionClass::matrix) registers.check(execution, instruction);
+  return registers.any();
 }
 
 Execution WarpRun::execution_of(const LaneGroup& group, LaneMask lanes) const {

@@ -25,6 +25,9 @@ class WarpRun {
 
   std::uint64_t executed() const { return executed_; }  ///< instructions, in this block
   std::uint64_t polled() const { return polled_; }      ///< units of time that polls took
+  void start_turn() { polled_before_ = polled_, used_before_ = used_; }
+  /// Whether polls took most of the time since start_turn(), or the warp did not run.
+  bool only_polled() const { return 10 * (polled_ - polled_before_) >= 9 * (used_ - used_before_); }
 
  private:
   template <bool Stepping>
@@ -49,6 +52,7 @@ class WarpRun {
   void split(std::size_t index, LaneMask lanes, std::uint32_t pc);
   void erase_if_empty(std::size_t index);
   Execution execution_of(const LaneGroup& group, LaneMask lanes) const;
+  bool check_registers(const Execution& execution, const Instruction& instruction);
 
   // warp_sync.cpp
   bool sync_at_once(Execution& execution, const Instruction& instruction);
@@ -66,7 +70,8 @@ class WarpRun {
   WarpFrames frames_;
   std::unique_ptr<std::byte[]> local_;
   std::size_t local_capacity_ = 0;
-  std::uint64_t executed_ = 0, polled_ = 0;
+  std::uint64_t executed_ = 0, polled_ = 0, used_ = 0;
+  std::uint64_t polled_before_ = 0, used_before_ = 0;
 };
 
 }  // namespace halfgrad::emulator

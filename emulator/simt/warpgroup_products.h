@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <halfgrad/emulator/simt/execution.h>
+#include <halfgrad/emulator/simt/pending_registers.h>
 
 namespace halfgrad::emulator {
 
@@ -14,6 +15,7 @@ struct PendingProduct {
   const Function* function = nullptr;  ///< the function that issued it
   const Instruction* instruction = nullptr;
   std::uint64_t a = 0, b = 0;  ///< matrix descriptors
+  std::uint64_t number = 0;    ///< in its warp, from 1
 };
 
 /// Products of a warp as a part of its warpgroup: committed groups, oldest first, then the open
@@ -24,6 +26,7 @@ struct WarpgroupProducts {
   PendingProduct last;  ///< issued last
   std::vector<std::vector<PendingProduct>> committed;
   std::vector<PendingProduct> open;
+  PendingRegisters registers;
 };
 
 /// Reports products that the warp never waited for, and once all warps of its warpgroup have

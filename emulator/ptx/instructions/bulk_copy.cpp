@@ -1,7 +1,8 @@
 // cp.async.bulk and cp.reduce.async.bulk without tensors (PTX ISA, "Data Movement and Conversion
 // Instructions: Bulk copy").
 // A copy into shared memory lands when its mbarrier's phase completes. A copy to global memory is
-// done when it is issued, the earliest time that the ISA allows.
+// done when it is issued, the earliest time that the ISA allows; the check of races takes into
+// account that it may read shared memory until a wait for its group (bulk_groups.h).
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -10,6 +11,7 @@
 #include <halfgrad/emulator/checks/report.h>
 #include <halfgrad/emulator/memory/cluster_address.h>
 #include <halfgrad/emulator/ptx/instructions/barrier_copies.h>
+#include <halfgrad/emulator/ptx/instructions/bulk_groups.h>
 #include <halfgrad/emulator/ptx/instructions/memory_decoders.h>
 #include <halfgrad/emulator/ptx/instructions/memory_form.h>
 #include <halfgrad/emulator/ptx/instructions/reductions.h>
@@ -32,13 +34,17 @@ constexpr unsigned kUnit = 16;  // bytes: sizes and addresses are multiples of i
 std::vector<std::byte> read_source(Execution& execution, const Instruction& instruction,
                                    unsigned lane, std::uint64_t address, std::uint32_t bytes) {
   std::vector<std::byte> data(bytes);
-  const Space space = instruction.options<BulkOptions>().from;
-  each_piece(execution, instruction, lane,
-             {.space = space, .kind = AccessKind::load, .alignment = kUnit, .asynchronous = true},
-             address, bytes, nullptr,
-             [&](const std::byte* place, std::uint32_t offset, std::uint32_t size) {
-               std::memcpy(data.data() + offset, place, size);
-             });
+  const auto& options = instruction.options<BulkOptions>();
+  BulkSource source(execution);
+  each_piece(
+      execution, instruction, lane,
+      {.space = options.from, .kind = AccessKind::load, .alignment = kUnit, .asynchronous = true},
+      address, bytes, nullptr,
+      [&](const std::byte* place, std::uint32_t offset, std::uint32_t size) {
+        std::memcpy(data.data() + offset, place, size);
+        if (options.to == Space::global) source.add(place, size);
+      });
+  if (options.to == Space::global) note_bulk_read(execution, instruction, lane, source);
   return data;
 }
 
@@ -133,9 +139,6 @@ void copy_to_shared(Execution& execution, const Instruction& instruction) {
   });
 }
 
-/// Groups of bulk copies to global memory: they are complete when they are issued.
-void complete_already(Execution&, const Instruction&) {}
-
 /// Spaces in the order of the modifiers: destination, then source.
 std::vector<Space> spaces_of(const Statement& statement) {
   std::vector<Space> spaces;
@@ -211,11 +214,11 @@ void decode_bulk_copy(Encoder& encoder) {
   const Statement& statement = encoder.statement;
   encoder.instruction.kind = InstructionClass::async_copy;
   if (statement.has("tensor")) return decode_tensor_copy(encoder);
-  if (statement.has("prefetch") || statement.has("commit_group") || statement.has("wait_group")) {
-    encoder.instruction.execute = complete_already;
-  } else {
-    decode_bulk(encoder);
+  if (statement.has("commit_group") || statement.has("wait_group")) {
+    return decode_bulk_group(encoder);
   }
+  if (!statement.has("prefetch")) return decode_bulk(encoder);
+  encoder.instruction.execute = [](Execution&, const Instruction&) {};  // moves nothing here
 }
 
 }  // namespace halfgrad::emulator

@@ -120,7 +120,10 @@ void wait(Execution& execution, const Instruction& instruction) {
       const auto state = execution.lanes<std::uint64_t>(instruction.source(1))[lane];
       phase = MbarrierWord::from_bits(state).phase;
     }
-    complete |= LaneMask{barrier.word.phase != phase} << lane;
+    const bool passes = barrier.word.phase != phase;
+    complete |= LaneMask{passes} << lane;
+    execution.warp->mbarrier_waits[lane] =
+        passes ? MbarrierWait{} : MbarrierWait{&barrier.owner(), barrier.offset(), phase};
   });
   LaneMask& result = execution.predicate(instruction.operands[0]);
   result = (result & ~execution.mask) | complete;

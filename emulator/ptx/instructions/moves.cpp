@@ -2,6 +2,7 @@
 
 #include <halfgrad/emulator/memory/access.h>
 #include <halfgrad/emulator/memory/cluster_address.h>
+#include <halfgrad/emulator/memory/local_pointer.h>
 #include <halfgrad/emulator/ptx/instructions/pages.h>
 #include <halfgrad/emulator/ptx/instructions/predicates.h>
 #include <halfgrad/emulator/ptx/instructions/selection.h>
@@ -109,6 +110,17 @@ void convert_address(Execution& execution, const Instruction& instruction) {
                                               std::index_sequence<0>{});
 }
 
+/// Between offsets in local memory and generic addresses, which name their thread.
+template <bool ToGeneric>
+void convert_local_address(Execution& execution, const Instruction& instruction) {
+  const auto* from = execution.lanes<std::uint64_t>(instruction.source(0));
+  auto* to = execution.lanes<std::uint64_t>(instruction.operands[0]);
+  each_lane(execution.mask, [&](unsigned lane) {
+    to[lane] = ToGeneric ? from[lane] + kLocalWindow + LocalPointer::owner(*execution.warp, lane)
+                         : LocalPointer::offset_of(from[lane]);
+  });
+}
+
 /// isspacep: whether the generic address lies in the window; of shared::cta, in the own block.
 template <bool OwnBlock>
 void test_address(Execution& execution, const Instruction& instruction) {
@@ -159,6 +171,9 @@ void address_conversion(Encoder& encoder) {
   encoder.instruction.immediate =
       static_cast<std::int64_t>(encoder.statement.has("to") ? 0 - window : window);
   encoder.instruction.execute = &convert_address;
+  if (window != kLocalWindow) return;
+  encoder.instruction.execute =
+      encoder.statement.has("to") ? &convert_local_address<false> : &convert_local_address<true>;
 }
 
 void address_test(Encoder& encoder) {

@@ -1,7 +1,8 @@
 // cp.async.bulk.tensor, cp.reduce.async.bulk.tensor, cp.async.bulk.prefetch.tensor (PTX ISA, "Data
 // Movement and Conversion Instructions: Tensor copy").
 // A copy into shared memory lands when its mbarrier's phase completes. A copy to global memory is
-// done when it is issued, the earliest time that the ISA allows.
+// done when it is issued, the earliest time that the ISA allows; the check of races takes into
+// account that it may read shared memory until a wait for its group (bulk_groups.h).
 #include <cstring>
 #include <string>
 #include <vector>

@@ -10,6 +10,7 @@
 #include <halfgrad/emulator/memory/cluster_address.h>
 #include <halfgrad/emulator/memory/lookup.h>
 #include <halfgrad/emulator/ptx/instructions/barrier_copies.h>
+#include <halfgrad/emulator/ptx/instructions/bulk_groups.h>
 #include <halfgrad/emulator/simt/launch.h>
 
 namespace halfgrad::emulator {
@@ -138,6 +139,7 @@ std::vector<std::byte> read_tile(Execution& execution, const Instruction& instru
       .space = Space::shared, .kind = AccessKind::load, .alignment = 1, .asynchronous = true};
   // Without a swizzle a row is one piece; else each of its chunks is.
   const std::uint32_t chunk = map.swizzle_bits == 0 ? map.tile_bytes() : kChunk;
+  BulkSource source(execution);
   for (const TensorRow& row : rows) {
     const std::uint32_t end = row.tile_offset + row.bytes;
     for (std::uint32_t begin = row.tile_offset, next; begin < end; begin = next) {
@@ -146,9 +148,11 @@ std::vector<std::byte> read_tile(Execution& execution, const Instruction& instru
                  next - begin, nullptr,
                  [&](const std::byte* place, std::uint32_t offset, std::uint32_t size) {
                    std::memcpy(tile.data() + begin + offset, place, size);
+                   source.add(place, size);
                  });
     }
   }
+  note_bulk_read(execution, instruction, lane, source);
   return tile;
 }
 

@@ -43,8 +43,8 @@ struct TileRun {
 std::vector<TileRun> swizzled_tile(const TensorMap& map, const std::vector<std::byte>& tile,
                                    std::uint64_t address);
 
-/// Reads the rows of a tile from shared memory; bytes of elements outside of the tensor are not
-/// read.
+/// Reads the rows of a tile from shared memory, as a bulk copy that may do so until a wait; bytes
+/// of elements outside of the tensor are not read.
 std::vector<std::byte> read_tile(Execution& execution, const Instruction& instruction,
                                  unsigned lane, const TensorMap& map,
                                  const std::vector<TensorRow>& rows, std::uint64_t address);

@@ -219,13 +219,18 @@ void execute_warpgroup_product(Execution& execution, const Instruction& instruct
   }
   if (LaunchChecks* const checks = execution.launch->checks.get()) {
     each_operand(execution, pending, [&](const OperandChunks& chunks) {
-      checks->product_issued(execution, instruction, chunks.addresses());
+      checks->async_read_issued(execution, instruction, AsyncReader::product, 0,
+                                chunks.addresses());
     });
   }
   WarpgroupProducts& products = execution.warp->products;
+  pending.number = ++products.issued;
   products.open.push_back(pending);
   products.last = pending;
-  ++products.issued;
+  if (execution.launch->machine.settings.check_sync) {
+    products.registers.add(execution, instruction, form.blocks * form.block.layout_d->registers,
+                           pending.number);
+  }
   counters_of(execution, instruction).flops +=
       2ull * kRowsOfWarp * kColumnsOfBlock * form.blocks * form.block.shape.k;
 }
@@ -247,13 +252,16 @@ void execute_warpgroup_wait(Execution& execution, const Instruction& instruction
   auto& committed = execution.warp->products.committed;
   const auto keep = static_cast<std::size_t>(instruction.immediate);
   while (committed.size() > keep) {
+    if (!committed.front().empty()) {
+      execution.warp->products.registers.finish(committed.front().back().number);
+    }
     for (const PendingProduct& pending : committed.front()) {
       LaunchChecks* const checks = execution.launch->checks.get();
       if (checks == nullptr) break;
       // A finding names the product, if this function issued it.
       const bool own = pending.function == execution.frame->function;
       each_operand(execution, pending, [&](const OperandChunks& chunks) {
-        checks->product_waited(execution, chunks.addresses());
+        checks->async_read_waited(execution, chunks.addresses());
         check_again(execution, own ? *pending.instruction : instruction, chunks);
       });
     }

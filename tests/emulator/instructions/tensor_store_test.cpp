@@ -1,5 +1,7 @@
 #include <bit>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "tensor_maps.h"
 
@@ -64,11 +66,61 @@ TEST_F(TensorStore, ReadsNothingOfATileOutsideOfTheTensor) {
       "shl.b32 %r6, %r1, 2;\nadd.u32 %r6, %r6, %r2;\nsetp.lt.u32 %p3, %r1, 8;\n"
       "@%p3 st.shared.u32 [%r6], 9;\nbar.sync 0;\n@!%p1 ret;\n"
       "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd2, {0, ";
-  run(map, one_row + "15}], [%r2];");
+  const std::string wait = "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;";
+  run(map, one_row + "15}], [%r2];\n" + wait);
   EXPECT_EQ(gpu.word(15 * 32 + 7), 9u);
   EXPECT_TRUE(gpu.findings.all().empty());
-  run(map, one_row + "14}], [%r2];");
+  run(map, one_row + "14}], [%r2];\n" + wait);
   EXPECT_EQ(gpu.found(FindingKind::uninitialised).size(), 1u);
+}
+
+/// Findings of a kernel whose thread 0 stores a tile, and which executes `after`.
+std::vector<Finding> findings_after(SmallGpu& gpu, const std::string& after,
+                                    const std::function<void(const std::string&)>& run) {
+  gpu.settings.check_race = true;
+  run("shl.b32 %r6, %r1, 2;\nadd.u32 %r6, %r6, %r2;\nst.shared.u32 [%r6], %r1;\n"
+      "fence.proxy.async.shared::cta;\nbar.sync 0;\n"
+      "@%p1 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd2, {0, 0}], [%r2];\n" +
+      after);
+  return gpu.findings.all();
+}
+
+const std::string kCommit = "@%p1 cp.async.bulk.commit_group;\n";
+const std::string kWaitToRead = "@%p1 cp.async.bulk.wait_group.read 0;\n";
+const std::string kBarrier = "bar.sync 0;\n", kStoreAgain = "st.shared.u32 [%r6], 7;\n";
+
+TEST_F(TensorStore, MayReadItsTileUntilTheWait) {
+  const TensorMap map = TensorShape{.dims = {32, 16}, .box = {8, 4}}.at(gpu.address());
+  const auto run_body = [&](const std::string& body) { run(map, body); };
+  EXPECT_TRUE(
+      findings_after(gpu, kCommit + kWaitToRead + kBarrier + kStoreAgain, run_body).empty());
+  const auto found = findings_after(gpu, kCommit + kBarrier + kStoreAgain + kWaitToRead, run_body);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, FindingKind::race);
+  EXPECT_NE(found[0].message.find("cp.async.bulk.wait_group.read"), std::string::npos);
+  EXPECT_NE(found[0].other.find("a bulk copy by thread (0,0,0)"), std::string::npos);
+}
+
+TEST_F(TensorStore, MayReadItsTileAsLateAsTheWait) {
+  // Thread 0 waits, but no barrier lets the others know.
+  const TensorMap map = TensorShape{.dims = {32, 16}, .box = {8, 4}}.at(gpu.address());
+  const auto found = findings_after(gpu, kCommit + kBarrier + kWaitToRead + kStoreAgain,
+                                    [&](const std::string& body) { run(map, body); });
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].kind, FindingKind::race);
+}
+
+TEST_F(TensorStore, NeedsACommitAndAWaitBeforeTheThreadExits) {
+  const TensorMap map = TensorShape{.dims = {32, 16}, .box = {8, 4}}.at(gpu.address());
+  const auto run_body = [&](const std::string& body) { run(map, body); };
+  std::uint64_t runs = 0;
+  for (const std::string& end : {std::string(), kCommit, kWaitToRead}) {
+    const auto found = findings_after(gpu, end, run_body);  // one finding, which counts the runs
+    ASSERT_EQ(found.size(), 1u) << end;
+    EXPECT_EQ(found[0].severity, Severity::note);
+    EXPECT_EQ(found[0].kind, FindingKind::async_copy);
+    EXPECT_EQ(found[0].count, ++runs) << end;
+  }
 }
 
 TEST_F(TensorStore, UndoesTheSwizzle) {

@@ -1,4 +1,6 @@
 // Mistakes with wgmma that the checks find.
+#include <algorithm>
+
 #include "wgmma_run.h"
 
 namespace halfgrad::emulator {
@@ -16,6 +18,13 @@ std::vector<Finding> findings_of(F body, unsigned threads = kWgmmaThreads) {
   } catch (const KernelAborted&) {
   }
   return run.gpu().findings.all();
+}
+
+/// How many findings contain the text.
+long number_of(const std::vector<Finding>& findings, const std::string& text) {
+  return std::count_if(findings.begin(), findings.end(), [&](const Finding& finding) {
+    return finding.message.find(text) != std::string::npos;
+  });
 }
 
 /// Thread 127 stores to B, which every warp reads.
@@ -76,10 +85,27 @@ TEST(WgmmaChecks, FindAProductThatNothingWaitsFor) {
        {std::string(), kWgmmaCommit, kWgmmaCommit + "wgmma.wait_group.sync.aligned 1;\n"}) {
     const auto found =
         findings_of([&](const std::string& product) { return kWgmmaFence + product + end; });
-    ASSERT_EQ(found.size(), 1u) << end;
-    EXPECT_EQ(found.front().kind, FindingKind::async_copy);
-    EXPECT_NE(found.front().message.find("wgmma.wait_group"), std::string::npos);
+    EXPECT_EQ(number_of(found, "the warp exits while this product may be under way"), 1) << end;
+    EXPECT_GT(number_of(found, "reads a register that a product under way writes"), 0) << end;
   }
+}
+
+TEST(WgmmaChecks, FindARegisterThatIsReadBeforeTheWait) {
+  // A move passes the state on, and a write ends it.
+  const std::string read = "add.u32 %r9, %r8, 1;\n", move = "mov.b32 %r8, %d0;\n";
+  const auto found_in = [](const std::string& before, const std::string& after) {
+    return findings_of([&](const std::string& product) {
+      return kWgmmaFence + product + kWgmmaCommit + before + kWgmmaWait + after;
+    });
+  };
+  EXPECT_TRUE(found_in("", move + read).empty());
+  EXPECT_TRUE(found_in(move, "").empty());
+  EXPECT_TRUE(found_in(move + "mov.u32 %r8, 1;\n" + read, "").empty());
+  const auto found = found_in(move + read, "");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found.front().kind, FindingKind::async_copy);
+  EXPECT_NE(found.front().instruction.find("add.u32"), std::string::npos);
+  EXPECT_NE(found.front().other.find("a product at"), std::string::npos);
 }
 
 TEST(WgmmaChecks, FindABlockThatIsNoMultipleOfAWarpgroup) {

@@ -187,6 +187,32 @@ TEST(StateSpaces, OneWarpMayMixThemInGenericAddresses) {
   }
 }
 
+TEST(StateSpaces, APointerToLocalMemoryIsOfOneThread) {
+  // Lane i uses the pointer that lane i ^ mask made.
+  const auto findings_with = [](unsigned mask) {
+    SmallGpu gpu;
+    gpu.launch(kernel(".local .align 8 .b8 own[16];\nst.local.u32 [own+8], %r1;\n"
+                      "mov.u64 %rd2, own;\ncvta.local.u64 %rd2, %rd2;\n"
+                      "mov.b64 {%r3, %r4}, %rd2;\n"
+                      "shfl.sync.bfly.b32 %r3, %r3, " +
+                      std::to_string(mask) +
+                      ", 31, 0xffffffff;\n"
+                      "shfl.sync.bfly.b32 %r4, %r4, " +
+                      std::to_string(mask) +
+                      ", 31, 0xffffffff;\n"
+                      "mov.b64 %rd3, {%r3, %r4};\nld.u32 %r2, [%rd3+8];\n" +
+                      kStoreResult),
+               {1}, {32});
+    for (unsigned i = 0; i < 32; ++i) EXPECT_EQ(gpu.word(i), i);  // each has its own memory
+    return gpu.found(FindingKind::out_of_bounds);
+  };
+  EXPECT_TRUE(findings_with(0).empty());
+  const auto found = findings_with(1);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].message.find("local variable of thread (1,0,0) of block (0,0,0)"),
+            std::string::npos);
+}
+
 TEST(StateSpaces, EachLaneHasItsLocalMemory) {
   SmallGpu gpu;
   gpu.launch(kernel(".local .align 8 .b8 own[16];\nst.local.u32 [own+8], %r1;\n"

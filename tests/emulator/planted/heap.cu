@@ -111,6 +111,15 @@ void freed_by_host() {
   cudaFree(pointer);  // expect freed_by_host: invalid-call
 }
 
+void copied_by_host() {
+  make<<<1, 1>>>();
+  int *pointer = nullptr, value = 0;
+  CHECK(cudaMemcpyFromSymbol(&pointer, kept, sizeof pointer));
+  const auto error = cudaMemcpy(&value, pointer, 4, cudaMemcpyDefault);
+  // expect copied_by_host: note-invalid-call
+  if (error != cudaErrorInvalidValue) std::exit(3);
+}
+
 template <class Kernel, class... Arguments>
 void run(int threads, Kernel kernel, Arguments... arguments) {
   kernel<<<1, threads>>>(arguments...);
@@ -137,6 +146,7 @@ int main(int count, char** arguments) {
                              {"freed_by_other", [] { run(64, shared_list, y->data); }},
                              {"freed_in_kernel_before", run_three},
                              {"freed_by_host", freed_by_host},
+                             {"copied_by_host", copied_by_host},
                              {"freed_no_barrier", [] { run(64, no_barrier, y->data); }},
                              {"unwritten", [] { run(1, unwritten, y->data, 10); }},
                              {"heap_full", [] { run(32, unchecked, y->data, size_t{1} << 30); }}});

@@ -42,6 +42,20 @@ __global__ void stage_under_way(const __half* x, float* c) {
   store_product(c, d);
 }
 
+__global__ void read_before_wait(const __half* x, float* c) {
+  __shared__ __align__(1024) Tiles tiles;
+  float d[32] = {};
+  load_tile(tiles.a[0], x, kTile, 0);
+  load_tile(tiles.b[0], x, kTile, 0);
+  fence_proxy();
+  __syncthreads();
+  fence_registers();
+  multiply_tiles(d, tiles.a[0], tiles.b[0]);
+  commit();
+  c[threadIdx.x] = d[0] + d[1];  // expect read_before_wait: async-copy
+  wait<0>();
+}
+
 __global__ void proxy_fence_missing(const __half* x, float* c) {
   __shared__ __align__(1024) Tiles tiles;
   float d[32] = {};
@@ -129,6 +143,7 @@ int main(int count, char** arguments) {
   return run_case(count, arguments,
                   {{"stored_before_wait", [] { run(stored_before_wait); }},
                    {"stage_under_way", [] { run(stage_under_way); }},
+                   {"read_before_wait", [] { run(read_before_wait); }},
                    {"proxy_fence_missing", [] { run(proxy_fence_missing); }},
                    {"no_barrier", [] { run(no_barrier); }},
                    {"half_unwritten", [] { run(half_unwritten); }},

@@ -129,6 +129,82 @@ TEST(Progress, ABarrierOfMoreBlocksThanTheGpuHoldsIsADeadlock) {
   EXPECT_NE(findings[0].message.find("none of them writes"), std::string::npos);
 }
 
+TEST(Progress, AnEagerKernelThatWaitsForTheHostIsADeadlockWithAHint) {
+  const std::string text = kernel(R"(
+    ld.global.u64 %rd2, [%rd1];
+  WAIT:
+    ld.volatile.global.u32 %r2, [%rd2];
+    setp.eq.u32 %p1, %r2, 0;
+    @%p1 bra WAIT;
+    ret;
+  )");
+  for (const bool lazy : {false, true}) {
+    SmallGpu gpu;
+    gpu.settings.lazy_streams = lazy;
+    const Allocation* flag = gpu.memory.allocate(MemoryKind::pinned, 0, 4, 256, "the test");
+    std::memset(flag->host, 0, 4);
+    std::memcpy(&gpu.word(0), &flag->begin, sizeof flag->begin);
+    EXPECT_THROW(gpu.launch(text, {1}, {1}), KernelAborted);
+    const auto findings = gpu.found(FindingKind::deadlock);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].message.find("--streams lazy") == std::string::npos, lazy);
+  }
+}
+
+/// Thread 0 makes an mbarrier for two arrivals, arrives, expects 64 bytes and copies 32.
+const std::string kMbarrierThatWaits = R"(
+    .shared .align 16 .b8 tile[64];
+    .shared .align 8 .b64 bar;
+    mov.u32 %r2, bar;
+    mov.u32 %r3, tile;
+    setp.eq.u32 %p1, %r1, 0;
+    @!%p1 bra MADE;
+    mbarrier.init.shared.b64 [%r2], 2;
+    mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 64;
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], 32, [%r2];
+  MADE:
+    bar.sync 0;
+)";
+
+TEST(Progress, ADeadlockAtAnMbarrierNamesWhatIsMissing) {
+  const std::string text = kernel(kMbarrierThatWaits + R"(
+  WAIT:
+    mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], 0;
+    @!%p2 bra WAIT;
+    ret;
+  )");
+  SmallGpu gpu;
+  EXPECT_THROW(gpu.launch(text, {1}, {64}), KernelAborted);
+  const auto findings = gpu.found(FindingKind::deadlock);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_NE(findings[0].message.find("of parity 0 of the mbarrier at byte 64 of shared memory, "
+                                     "which lacks 1 of 2 arrivals and 32 of 64 expected bytes"),
+            std::string::npos)
+      << findings[0].message;
+}
+
+TEST(Progress, AWarpThatComputesIsNoDeadlock) {
+  // The second warp polls meanwhile; nothing in memory changes.
+  const std::string text = kernel(kMbarrierThatWaits + R"(
+    setp.ge.u32 %p3, %r1, 32;
+    @%p3 bra WAIT;
+    mov.u32 %r5, 0;
+  COMPUTE:
+    add.u32 %r5, %r5, 1;
+    setp.lt.u32 %p3, %r5, 3000000;
+    @%p3 bra COMPUTE;
+    @%p1 mbarrier.arrive.shared.b64 _, [%r2];
+    @%p1 mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r2], 32;
+  WAIT:
+    mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], 0;
+    @!%p2 bra WAIT;
+    ret;
+  )");
+  SmallGpu gpu;
+  gpu.launch(text, {1}, {64});
+  EXPECT_TRUE(gpu.findings.all().empty());
+}
+
 TEST(Progress, CountersDoNotDependOnTheNumberOfThreads) {
   const std::string text = kernel(R"(
     mov.u32 %r3, %ctaid.x;
