@@ -160,7 +160,8 @@ void WarpKnowledge::observe(unsigned lane, const Released& released, bool device
 }
 
 void WarpKnowledge::acquire(unsigned lane, const Released& released, bool device) {
-  auto& [last, before] = patterns().acquired[lane];
+  auto& trees = patterns().acquired[lane];
+  Tree &last = trees[0], &before = trees[1];
   const auto take = [&](const Tree& tree) {
     if (tree == last || tree == before) return;
     add(lane, tree);
