@@ -234,9 +234,7 @@ void put(const Picks& picks, const Tensor& source, bool accumulate) {
 }  // namespace
 }  // namespace halfgrad::indexing
 
-namespace halfgrad {
-
-namespace detail {
+namespace halfgrad::detail {
 
 Tensor TensorMethods::index(const std::vector<indexing::TensorIndex>& indices) const {
   const Tensor picked = indexing::pick(indexing::Reader("index", self(), indices).result());
@@ -269,5 +267,4 @@ Tensor& InPlaceMethods::index_put_(const std::vector<indexing::TensorIndex>& ind
   return index_put_(indices, full({}, value, {.dtype = self().dtype(), .device = self().device()}));
 }
 
-}  // namespace detail
-}  // namespace halfgrad
+}  // namespace halfgrad::detail
