@@ -1,4 +1,10 @@
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 #include <halfgrad/autograd/composed/moving.h>
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/indexing.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/indices.h>
 #include <halfgrad/autograd/ops/shared/view.h>
@@ -14,6 +20,27 @@ void expect_index_dtype(const char* op, const Tensor& index) {
 }
 
 }  // namespace
+
+Tensor nonzero(const Tensor& self) {
+  const Array flags = self.to(kBool).to(Device()).array().contiguous();
+  const Shape strides = contiguous_strides(self.sizes());
+  std::vector<std::int64_t> places;
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < flags.numel(); ++i) {
+    if (!flags.data_as<bool>()[i]) continue;
+    ++count;
+    for (int d = 0; d < strides.size(); ++d) places.push_back(i / strides[d] % self.size(d));
+  }
+  return tensor(places, {count, self.dim()}, {.device = self.device()});
+}
+
+Tensor masked_select(const Tensor& self, const Tensor& mask) {
+  if (mask.dtype() != kBool) {
+    detail::fail("masked_select", "expected a mask of bool, got {}", mask.dtype());
+  }
+  const Shape sizes = broadcast_shapes(self.sizes(), mask.sizes(), "masked_select");
+  return self.expand(sizes).index({mask.expand(sizes)});
+}
 
 // y[i] = flatten(x)[index[i]]
 Tensor take(const Tensor& self, const Tensor& index) {
