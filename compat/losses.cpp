@@ -2,6 +2,7 @@
 #include <numbers>
 
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/graph/op_name.h>
 #include <halfgrad/compat/functions.h>
 #include <halfgrad/core/fail.h>
 
@@ -12,6 +13,10 @@ void expect_same_shape(const char* op, const Tensor& input, const Tensor& target
   if (input.sizes() == target.sizes()) return;
   detail::fail(op, "expected input and target of one shape, got {} and {}", input.sizes(),
                target.sizes());
+}
+
+void expect_broadcast(const char* op, const Tensor& a, const Tensor& b) {
+  static_cast<void>(broadcast_shapes(a.sizes(), b.sizes(), op));
 }
 
 /// [n, c] of [n, c] or [c].
@@ -31,6 +36,7 @@ Tensor detail::reduced(const Tensor& losses, Reduction reduction) {
 
 Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double margin,
                             Reduction reduction) {
+  expect_broadcast("hinge_embedding_loss", self, target);
   const Tensor zero = zeros_like(self.detach());
   const Tensor far = where(target != 1, clamp_min(margin - self, 0), zero);
   const Tensor near = where(target != -1, self, zero);
@@ -39,11 +45,14 @@ Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double mar
 
 Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
                            double margin, Reduction reduction) {
+  const Shape inputs = broadcast_shapes(input1.sizes(), input2.sizes(), "margin_ranking_loss");
+  static_cast<void>(broadcast_shapes(inputs, target.sizes(), "margin_ranking_loss"));
   return detail::reduced(clamp_min(-target * (input1 - input2) + margin, 0), reduction);
 }
 
 Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
                              double margin, Reduction reduction) {
+  expect_broadcast("cosine_embedding_loss", input1, input2);
   constexpr double kEpsilon = 1e-12;
   const Tensor squares =
       (sum(input1 * input1, -1) + kEpsilon) * (sum(input2 * input2, -1) + kEpsilon);
@@ -56,6 +65,8 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
 
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            double margin, double p, double eps, bool swap, Reduction reduction) {
+  expect_broadcast("triplet_margin_loss", anchor, positive);
+  expect_broadcast("triplet_margin_loss", anchor, negative);
   const Tensor near = pairwise_distance(anchor, positive, p, eps);
   Tensor far = pairwise_distance(anchor, negative, p, eps);
   if (swap) far = minimum(far, pairwise_distance(positive, negative, p, eps));
@@ -63,6 +74,7 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
 }
 
 Tensor soft_margin_loss(const Tensor& self, const Tensor& target, Reduction reduction) {
+  expect_broadcast("soft_margin_loss", self, target);
   return detail::reduced(softplus(-target * self), reduction);
 }
 
@@ -75,7 +87,9 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, Scalar p, Sca
   const Tensor x = rows_of("multi_margin_loss", self);
   const Tensor classes = target.dim() == 0 ? target.unsqueeze(0) : target;
   const Tensor index = classes.unsqueeze(1);
-  Tensor losses = pow(clamp_min(margin.to<double>() - gather(x, 1, index) + x, 0), p);
+  const Tensor own_outputs =
+      detail::with_op_name("multi_margin_loss", "gather", [&] { return gather(x, 1, index); });
+  Tensor losses = pow(clamp_min(margin.to<double>() - own_outputs + x, 0), p);
   if (weight.defined()) losses = losses * index_select(weight, 0, classes).unsqueeze(1);
   const Tensor own = one_hot(classes, x.size(1)).to(kBool);
   losses = masked_fill(losses, own, 0).sum(1) / static_cast<double>(x.size(1));
@@ -102,6 +116,7 @@ Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, Reductio
 
 Tensor multilabel_soft_margin_loss(const Tensor& self, const Tensor& target, const Tensor& weight,
                                    Reduction reduction) {
+  expect_broadcast("multilabel_soft_margin_loss", self, target);
   Tensor losses = -(target * log_sigmoid(self) + (1 - target) * log_sigmoid(-self));
   if (weight.defined()) losses = losses * weight;
   return detail::reduced(losses.mean(-1), reduction);
@@ -109,6 +124,7 @@ Tensor multilabel_soft_margin_loss(const Tensor& self, const Tensor& target, con
 
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full,
                         double eps, Reduction reduction) {
+  expect_broadcast("poisson_nll_loss", input, target);
   Tensor losses = log_input ? exp(input) - target * input : input - target * log(input + eps);
   if (full) {
     // Stirling's approximation of log(target!), for targets above 1.
