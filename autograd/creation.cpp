@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include <halfgrad/autograd/graph/op_name.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/random.h>
 
@@ -30,6 +31,12 @@ Tensor with_options(const Array& array, const CreationOptions& options) {
 Array empty_array(const Shape& sizes, const CreationOptions& options,
                   DType otherwise = get_default_dtype()) {
   return Array::empty(sizes, options.dtype.value_or(otherwise), device_of(options));
+}
+
+Array filled(const char* op, const Shape& sizes, Scalar value, DType dtype,
+             const CreationOptions& options) {
+  return detail::with_op_name(op, "empty",
+                              [&] { return Array::full(sizes, value, dtype, device_of(options)); });
 }
 
 // f(i) for every element i, computed as a T.
@@ -105,19 +112,17 @@ Tensor empty(const Shape& sizes, const CreationOptions& options) {
   return with_options(empty_array(sizes, options), options);
 }
 Tensor zeros(const Shape& sizes, const CreationOptions& options) {
-  return with_options(
-      Array::full(sizes, 0, options.dtype.value_or(get_default_dtype()), device_of(options)),
-      options);
+  const DType dtype = options.dtype.value_or(get_default_dtype());
+  return with_options(filled("zeros", sizes, 0, dtype, options), options);
 }
 Tensor ones(const Shape& sizes, const CreationOptions& options) {
-  return with_options(
-      Array::full(sizes, 1, options.dtype.value_or(get_default_dtype()), device_of(options)),
-      options);
+  const DType dtype = options.dtype.value_or(get_default_dtype());
+  return with_options(filled("ones", sizes, 1, dtype, options), options);
 }
 Tensor full(const Shape& sizes, Scalar value, const CreationOptions& options) {
   const DType kind = is_floating_point(value.kind()) ? get_default_dtype() : value.kind();
   const DType dtype = options.dtype.value_or(kind);
-  return with_options(Array::full(sizes, value, dtype, device_of(options)), options);
+  return with_options(filled("full", sizes, value, dtype, options), options);
 }
 
 Tensor arange(Scalar end, const CreationOptions& options) { return arange(0, end, 1, options); }
@@ -136,25 +141,31 @@ Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const CreationOpti
   const auto to = end.to<double>();
   const double by = steps > 1 ? (to - from) / static_cast<double>(steps - 1) : 0;
   // Counts from the nearer end, so that both ends are exact.
-  return tabulate<double>({steps}, options, get_default_dtype(), [=](std::int64_t i) {
-    return i <= (steps - 1) / 2 ? from + by * static_cast<double>(i)
-                                : to - by * static_cast<double>(steps - 1 - i);
+  return detail::with_op_name("linspace", "empty", [&] {
+    return tabulate<double>({steps}, options, get_default_dtype(), [=](std::int64_t i) {
+      return i <= (steps - 1) / 2 ? from + by * static_cast<double>(i)
+                                  : to - by * static_cast<double>(steps - 1 - i);
+    });
   });
 }
 
 Tensor eye(std::int64_t n, const CreationOptions& options) { return eye(n, n, options); }
 Tensor eye(std::int64_t n, std::int64_t m, const CreationOptions& options) {
-  return tabulate<double>({n, m}, options, get_default_dtype(),
-                          [m](std::int64_t i) { return i / m == i % m ? 1.0 : 0.0; });
+  return detail::with_op_name("eye", "empty", [&] {
+    return tabulate<double>({n, m}, options, get_default_dtype(),
+                            [m](std::int64_t i) { return i / m == i % m ? 1.0 : 0.0; });
+  });
 }
 
 Tensor rand(const Shape& sizes, const CreationOptions& options) {
-  const Array numbers = empty_array(sizes, options);
+  const Array numbers =
+      detail::with_op_name("rand", "empty", [&] { return empty_array(sizes, options); });
   random::uniform(numbers, 0, 1, default_generator().take());
   return with_options(numbers, options);
 }
 Tensor randn(const Shape& sizes, const CreationOptions& options) {
-  const Array numbers = empty_array(sizes, options);
+  const Array numbers =
+      detail::with_op_name("randn", "empty", [&] { return empty_array(sizes, options); });
   random::normal(numbers, 0, 1, default_generator().take());
   return with_options(numbers, options);
 }
@@ -163,11 +174,14 @@ Tensor randint(std::int64_t high, const Shape& sizes, const CreationOptions& opt
 }
 Tensor randint(std::int64_t low, std::int64_t high, const Shape& sizes,
                const CreationOptions& options) {
-  const Array numbers = empty_array(sizes, options, kLong);
+  if (low >= high) detail::fail("randint", "expected low < high, got {} and {}", low, high);
+  const Array numbers =
+      detail::with_op_name("randint", "empty", [&] { return empty_array(sizes, options, kLong); });
   random::integer(numbers, low, high, default_generator().take());
   return with_options(numbers, options);
 }
 Tensor randperm(std::int64_t n, const CreationOptions& options) {
+  if (n < 0) detail::fail("randperm", "expected n >= 0, got {}", n);
   const Array order = random::permutation(n, default_generator().take(), device_of(options));
   return with_options(order.to(options.dtype.value_or(kLong)), options);
 }

@@ -9,6 +9,7 @@
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/graph/op_name.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/indices.h>
 #include <halfgrad/autograd/ops/shared/view.h>
@@ -78,7 +79,10 @@ class Reader {
                                                             ": expected one Ellipsis at most");
     }
   }
-  void operator()(std::int64_t index) { picks_.view = select(picks_.view, dim_, index); }
+  void operator()(std::int64_t index) {
+    picks_.view =
+        detail::with_op_name(op_, "select", [&] { return select(picks_.view, dim_, index); });
+  }
   void operator()(const Slice& slice) {
     picks_.view =
         halfgrad::slice(picks_.view, dim_++, slice.start, slice.stop, slice.step.value_or(1));
@@ -216,8 +220,24 @@ Tensor without_leading_ones(const Tensor& value, std::int64_t dims) {
   return sizes.size() == value.dim() ? value : reshape(value, sizes);
 }
 
-void put(const Picks& picks, const Tensor& source, bool accumulate) {
+// True for a single mask, of which one value for all may have any dtype, as in masked_fill_().
+bool is_one_mask(const std::vector<TensorIndex>& indices) {
+  int tensors = 0, masks = 0;
+  for (const TensorIndex& index : indices) {
+    const Tensor* const tensor = std::get_if<Tensor>(&index.value());
+    if (tensor == nullptr || (!is_mask(*tensor) && tensor->dim() == 0)) continue;
+    ++tensors;
+    masks += is_mask(*tensor);
+  }
+  return tensors == 1 && masks == 1;
+}
+
+void put(const Picks& picks, const Tensor& source, bool accumulate, bool takes_any_dtype) {
   const Tensor& view = picks.view;
+  if (source.dtype() != view.dtype() && !takes_any_dtype) {
+    detail::fail("index_put_", "expected values of {}, as the tensor, got {}; convert them by to()",
+                 view.dtype(), source.dtype());
+  }
   const detail::CastRuleScope no_rule(nullptr);  // the target keeps its dtype
   const Rows at = rows_of("index_put_", picks);
   const Tensor value = without_leading_ones(source, at.picked_sizes.size());
@@ -245,7 +265,8 @@ Tensor& InPlaceMethods::index_put_(const std::vector<indexing::TensorIndex>& ind
                                    const Tensor& value, bool accumulate) const {
   const indexing::Picks picks = indexing::Reader("index_put_", self(), indices).result();
   if (indexing::any_picked(picks)) {
-    indexing::put(picks, value, accumulate);
+    const bool fills = !accumulate && value.numel() == 1 && indexing::is_one_mask(indices);
+    indexing::put(picks, value, accumulate, fills);
   } else if (const Tensor fit = indexing::without_leading_ones(value, picks.view.dim());
              accumulate) {
     picks.view.add_(fit);

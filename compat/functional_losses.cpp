@@ -115,6 +115,5 @@ halfgrad::nn::KLDivLossOptions::operator KLDivLoss() const {
   if (const auto* reduction = std::get_if<Reduction>(&reduction_)) {
     return KLDivLoss({.reduction = *reduction, .log_target = log_target_});
   }
-  halfgrad::detail::fail("KLDivLoss", "expected kNone, kSum or kMean, got {}",
-                         "kBatchMean; call functional::kl_div");
+  return KLDivLoss({.log_target = log_target_, .batch_mean = true});
 }

@@ -133,6 +133,7 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, std::int64_t dim, d
 }
 
 Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {
+  static_cast<void>(broadcast_shapes(x1.sizes(), x2.sizes(), "pairwise_distance"));
   return norm(x1 - x2 + eps, p, -1, keepdim);
 }
 Tensor pdist(const Tensor& self, double p) {
@@ -161,6 +162,12 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t paddi
 }
 
 Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias) {
+  if (weight.dim() != 3 || x1.dim() < 1 || x2.dim() < 1 || x1.size(-1) != weight.size(1) ||
+      x2.size(-1) != weight.size(2)) {
+    detail::fail("bilinear",
+                 "expected [..., n], [..., m] and weight [out, n, m], got {}, {} and {}",
+                 x1.sizes(), x2.sizes(), weight.sizes());
+  }
   const auto compute = [](const Tensor& left, const Tensor& right, const Tensor& w) {
     return einsum("...i,oij,...j->...o", {left, w, right});
   };

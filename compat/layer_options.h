@@ -16,13 +16,19 @@
 /// Options of the layers that only this folder has (layers.h, loss_layers.h), with libtorch's names
 /// and defaults.
 namespace halfgrad {
+namespace nn {
+struct KLDivLossArguments;
+}
 namespace enumtype {
 
 // NOLINTBEGIN(readability-identifier-naming): libtorch's names
 /// EmbeddingBagOptions::mode: the largest row of a bag.
 struct kMax {};
 /// KLDivFuncOptions::reduction: the sum divided by the size of the first dimension.
-struct kBatchMean {};
+struct kBatchMean {
+  /// `nn::KLDivLoss(torch::kBatchMean)`
+  operator nn::KLDivLossArguments() const;
+};
 // NOLINTEND(readability-identifier-naming)
 
 }  // namespace enumtype

@@ -84,6 +84,12 @@ class CrossEntropyLossOptions {
   TORCH_ARG(double, label_smoothing) = 0.0;
 };
 
+}  // namespace halfgrad::nn
+inline halfgrad::enumtype::kBatchMean::operator halfgrad::nn::KLDivLossArguments() const {
+  return {.batch_mean = true};
+}
+namespace halfgrad::nn {
+
 /// kNone, kSum, kMean or kBatchMean.
 using KLDivReduction = std::variant<Reduction, enumtype::kBatchMean>;
 class KLDivLossOptions {
@@ -91,7 +97,6 @@ class KLDivLossOptions {
   KLDivLossOptions(KLDivReduction reduction = kMean) : reduction_(reduction) {}
   KLDivLossOptions(Reduction reduction) : reduction_(reduction) {}
   KLDivLossOptions(enumtype::kBatchMean reduction) : reduction_(reduction) {}
-  /// Throws std::invalid_argument for kBatchMean, which only functional::kl_div has.
   operator KLDivLoss() const;
   TORCH_ARG(KLDivReduction, reduction);
   TORCH_ARG(bool, log_target) = false;

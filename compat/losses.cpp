@@ -4,6 +4,7 @@
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/graph/composite_op.h>
+#include <halfgrad/autograd/graph/op_name.h>
 #include <halfgrad/compat/functions.h>
 #include <halfgrad/core/fail.h>
 
@@ -14,6 +15,10 @@ void expect_same_shape(const char* op, const Tensor& input, const Tensor& target
   if (input.sizes() == target.sizes()) return;
   detail::fail(op, "expected input and target of one shape, got {} and {}", input.sizes(),
                target.sizes());
+}
+
+void expect_broadcast(const char* op, const Tensor& a, const Tensor& b) {
+  static_cast<void>(broadcast_shapes(a.sizes(), b.sizes(), op));
 }
 
 /// [n, c] of [n, c] or [c].
@@ -39,6 +44,7 @@ Tensor detail::reduced(const Tensor& losses, Reduction reduction) {
 
 Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double margin,
                             Reduction reduction) {
+  expect_broadcast("hinge_embedding_loss", self, target);
   const auto compute = [=](const Tensor& x, const Tensor& label) {
     const Tensor zero = zeros_like(x.detach());
     const Tensor far = where(label != 1, clamp_min(margin - x, 0), zero);
@@ -50,6 +56,8 @@ Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double mar
 
 Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
                            double margin, Reduction reduction) {
+  const Shape inputs = broadcast_shapes(input1.sizes(), input2.sizes(), "margin_ranking_loss");
+  static_cast<void>(broadcast_shapes(inputs, target.sizes(), "margin_ranking_loss"));
   const auto compute = [=](const Tensor& a, const Tensor& b, const Tensor& order) {
     return detail::reduced(clamp_min(-order * (a - b) + margin, 0), reduction);
   };
@@ -58,6 +66,7 @@ Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Ten
 
 Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
                              double margin, Reduction reduction) {
+  expect_broadcast("cosine_embedding_loss", input1, input2);
   constexpr double kEpsilon = 1e-12;
   const auto compute = [=](const Tensor& a, const Tensor& b, const Tensor& label) {
     const Tensor squares = (sum(a * a, -1) + kEpsilon) * (sum(b * b, -1) + kEpsilon);
@@ -72,6 +81,8 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
 
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            double margin, double p, double eps, bool swap, Reduction reduction) {
+  expect_broadcast("triplet_margin_loss", anchor, positive);
+  expect_broadcast("triplet_margin_loss", anchor, negative);
   const auto compute = [=](const Tensor& a, const Tensor& same, const Tensor& other) {
     const Tensor near = pairwise_distance(a, same, p, eps);
     Tensor far = pairwise_distance(a, other, p, eps);
@@ -82,6 +93,7 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
 }
 
 Tensor soft_margin_loss(const Tensor& self, const Tensor& target, Reduction reduction) {
+  expect_broadcast("soft_margin_loss", self, target);
   const auto compute = [=](const Tensor& x, const Tensor& label) {
     return detail::reduced(softplus(-label * x), reduction);
   };
@@ -98,7 +110,9 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, Scalar p, Sca
     const Tensor x = rows_of("multi_margin_loss", input);
     const Tensor classes = target.dim() == 0 ? target.unsqueeze(0) : target;
     const Tensor index = classes.unsqueeze(1);
-    Tensor losses = pow(clamp_min(margin.to<double>() - gather(x, 1, index) + x, 0), p);
+    const Tensor own_outputs =
+        detail::with_op_name("multi_margin_loss", "gather", [&] { return gather(x, 1, index); });
+    Tensor losses = pow(clamp_min(margin.to<double>() - own_outputs + x, 0), p);
     if (weight.defined()) losses = losses * index_select(weight, 0, classes).unsqueeze(1);
     const Tensor own = one_hot(classes, x.size(1)).to(kBool);
     losses = masked_fill(losses, own, 0).sum(1) / static_cast<double>(x.size(1));
@@ -130,6 +144,7 @@ Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, Reductio
 
 Tensor multilabel_soft_margin_loss(const Tensor& self, const Tensor& target, const Tensor& weight,
                                    Reduction reduction) {
+  expect_broadcast("multilabel_soft_margin_loss", self, target);
   Tensor losses = -(target * log_sigmoid(self) + (1 - target) * log_sigmoid(-self));
   if (weight.defined()) losses = losses * weight;
   return detail::reduced(losses.mean(-1), reduction);
@@ -137,6 +152,7 @@ Tensor multilabel_soft_margin_loss(const Tensor& self, const Tensor& target, con
 
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full,
                         double eps, Reduction reduction) {
+  expect_broadcast("poisson_nll_loss", input, target);
   const auto compute = [=](const Tensor& x, const Tensor& count) {
     Tensor losses = log_input ? exp(x) - count * x : x - count * log(x + eps);
     if (full) {

@@ -163,6 +163,25 @@ class LearningRateOption {
 };
 inline LearningRateOption ParamGroup::options() { return LearningRateOption(*this); }
 
+/// libtorch's StepLR: the call of step() with number k >= 1, counted from 0, multiplies lr by gamma
+/// if `step_size` divides k. In Python, and with EpochStepLR, each decay comes one call earlier.
+/// Throws std::invalid_argument if step_size is 0.
+class StepLR : public LRScheduler {
+ public:
+  StepLR(Optimizer& optimizer, unsigned step_size, double gamma = 0.1)
+      : LRScheduler(optimizer), step_size_(step_size), gamma_(gamma) {
+    if (step_size == 0) halfgrad::detail::fail("StepLR", "expected step_size > 0, got {}", 0);
+  }
+
+ private:
+  double next_lr(ParamGroup& group, std::size_t /*index*/) override {
+    const bool drop = step_count_ > 0 && step_count_ % step_size_ == 0;
+    return drop ? group.lr.value() * gamma_ : group.lr.value();
+  }
+  unsigned step_size_;
+  double gamma_;
+};
+
 /// libtorch's constructor of ReduceLROnPlateau, with its names of the modes.
 class ReduceLROnPlateauScheduler : public ReduceLROnPlateau {
  public:

@@ -60,6 +60,14 @@ void save(const Value& value, Target&&... target) {
   archive.save_to(std::forward<Target>(target)...);
 }
 
+/// The tensors of a list, as in `save({a, b}, "tensors.pt")`; load() appends them to a vector.
+template <class... Target>
+void save(const std::vector<Tensor>& tensors, Target&&... target) {
+  serialize::OutputArchive archive;
+  serialize::write(archive, tensors);
+  archive.save_to(std::forward<Target>(target)...);
+}
+
 /// `source` is the name of a file or a std::istream, and optionally a Device. A module's parameters
 /// and buffers keep their dtype and device. Throws std::invalid_argument for a name that is missing
 /// and for shapes that differ, io::FormatError for a broken file.

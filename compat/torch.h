@@ -39,6 +39,7 @@
 #include <halfgrad/compat/functional_losses.h>
 #include <halfgrad/compat/functions.h>
 #include <halfgrad/compat/impl_names.h>
+#include <halfgrad/compat/instance_norm.h>
 #include <halfgrad/compat/layers.h>
 #include <halfgrad/compat/loss_layers.h>
 #include <halfgrad/compat/module_dict.h>
@@ -49,10 +50,12 @@
 #include <halfgrad/compat/nn_options.h>
 #include <halfgrad/compat/optim.h>
 #include <halfgrad/compat/option.h>
+#include <halfgrad/compat/optional_tensor.h>
 #include <halfgrad/compat/padding.h>
 #include <halfgrad/compat/parameter_list.h>
 #include <halfgrad/compat/parameters.h>
 #include <halfgrad/compat/serialize.h>
+#include <halfgrad/compat/spellings.h>
 #include <halfgrad/compat/transformer_options.h>
 #include <halfgrad/compat/utilities.h>
 #include <halfgrad/core/graph.h>

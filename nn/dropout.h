@@ -2,6 +2,7 @@
 
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
+#include <halfgrad/nn/layer_config.h>
 #include <halfgrad/nn/module.h>
 #include <concepts>
 #include <cstddef>
@@ -16,20 +17,17 @@ class Dropout : public Callable<Dropout> {
   Dropout(T empty) : Callable(empty) {}
   /// Throws std::invalid_argument unless 0 <= p <= 1.
   explicit Dropout(double p = 0.5, bool inplace = false)
-      : Callable("Dropout", detail::text("p=", p, ", inplace=", inplace)),
-        p_(p),
-        inplace_(inplace) {
+      : Callable("Dropout", detail::text("p=", p, ", inplace=", inplace)), options(p, inplace) {
     if (!(p >= 0 && p <= 1)) halfgrad::detail::fail("Dropout", "expected 0 <= p <= 1, got {}", p);
   }
 
   Tensor forward(const Tensor& input) const {
-    const Tensor y = dropout(inplace_ ? input.clone() : input, p_, is_training());
-    return inplace_ ? input.copy_(y) : y;
+    const bool inplace = options.inplace();
+    const Tensor y = dropout(inplace ? input.clone() : input, options.p(), is_training());
+    return inplace ? input.copy_(y) : y;
   }
 
- private:
-  double p_ = 0.5;
-  bool inplace_ = false;
+  DropoutConfig options;
 };
 
 }  // namespace halfgrad::nn

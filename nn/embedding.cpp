@@ -41,17 +41,20 @@ void draw_embedding(const Tensor& weight, std::optional<std::int64_t> padding) {
 }  // namespace
 
 Embedding::Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim,
-                     EmbeddingArguments options)
-    : Callable("Embedding", described(num_embeddings, embedding_dim, options)),
-      padding_idx_(padding_row(options, num_embeddings)) {
-  weight = register_parameter("weight", empty({num_embeddings, embedding_dim},
-                                              {.dtype = options.dtype, .device = options.device}));
-  initialise([weight = weight, padding = padding_idx_] { draw_embedding(weight, padding); });
+                     EmbeddingArguments arguments)
+    : Callable("Embedding", described(num_embeddings, embedding_dim, arguments)),
+      options(num_embeddings, embedding_dim, padding_row(arguments, num_embeddings)) {
+  weight =
+      register_parameter("weight", empty({num_embeddings, embedding_dim},
+                                         {.dtype = arguments.dtype, .device = arguments.device}));
+  initialise(
+      [weight = weight, padding = options.padding_idx()] { draw_embedding(weight, padding); });
 }
 
 Embedding::Embedding(Tensor with_weight, std::optional<std::int64_t> padding_idx)
     : Callable("Embedding", described(with_weight, {padding_idx})),
-      padding_idx_(padding_row({padding_idx}, with_weight.size(0))) {
+      options(with_weight.size(0), with_weight.size(1),
+              padding_row({padding_idx}, with_weight.size(0))) {
   weight = register_parameter("weight", with_weight, with_weight.requires_grad());
 }
 
@@ -63,9 +66,9 @@ Embedding Embedding::from_pretrained(const Tensor& embeddings,
 }
 
 Tensor Embedding::forward(const Tensor& indices) const {
-  return embedding(weight, indices, padding_idx_);
+  return embedding(weight, indices, options.padding_idx());
 }
 
-void Embedding::reset_parameters() { draw_embedding(weight, padding_idx_); }
+void Embedding::reset_parameters() { draw_embedding(weight, options.padding_idx()); }
 
 }  // namespace halfgrad::nn

@@ -7,6 +7,7 @@
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/core/plain_names.h>
+#include <halfgrad/nn/layer_config.h>
 #include <halfgrad/nn/module.h>
 
 namespace halfgrad::nn {
@@ -32,7 +33,7 @@ class Embedding : public Callable<Embedding> {
   /// A negative padding_idx counts from the end. Throws std::invalid_argument if it is out of
   /// range.
   Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim,
-            EmbeddingArguments options = {});
+            EmbeddingArguments arguments = {});
   /// Looks up rows of `weight`, `[num_embeddings, embedding_dim]`, trained if it requires a
   /// gradient: a pretrained table, or the weight of another layer. Throws std::invalid_argument for
   /// another number of dimensions, and as above.
@@ -50,10 +51,8 @@ class Embedding : public Callable<Embedding> {
     return clone_with(device, &Embedding::weight);
   }
 
+  EmbeddingConfig options;
   Tensor weight;  ///< [num_embeddings, embedding_dim]
-
- private:
-  std::optional<std::int64_t> padding_idx_;
 };
 
 }  // namespace halfgrad::nn

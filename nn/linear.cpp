@@ -35,23 +35,25 @@ std::string checked(const Tensor& weight, const Tensor& bias) {
 }  // namespace
 
 Linear::Linear(Tensor with_weight, Tensor with_bias)
-    : Callable("Linear", checked(with_weight, with_bias)) {
+    : Callable("Linear", checked(with_weight, with_bias)),
+      options(with_weight.size(1), with_weight.size(0), with_bias.defined()) {
   weight = register_parameter("weight", with_weight, with_weight.requires_grad());
   if (!with_bias.defined()) return;
   bias = register_parameter("bias", with_bias, with_bias.requires_grad());
 }
 
-Linear::Linear(std::int64_t in_features, std::int64_t out_features, LinearArguments options)
-    : Callable("Linear", described(in_features, out_features, options.bias)) {
+Linear::Linear(std::int64_t in_features, std::int64_t out_features, LinearArguments arguments)
+    : Callable("Linear", described(in_features, out_features, arguments.bias)),
+      options(in_features, out_features, arguments.bias) {
   if (in_features < 0 || out_features < 0) {
     halfgrad::detail::fail("Linear", "expected sizes of at least 0, got {} and {}", in_features,
                            out_features);
   }
   const auto parameter = [&](const char* name, const Shape& sizes) {
-    return register_parameter(name, Tensor(Array::empty(sizes, options.dtype, options.device)));
+    return register_parameter(name, Tensor(Array::empty(sizes, arguments.dtype, arguments.device)));
   };
   weight = parameter("weight", {out_features, in_features});
-  if (options.bias) bias = parameter("bias", {out_features});
+  if (arguments.bias) bias = parameter("bias", {out_features});
   initialise([weight = weight, bias = bias] { draw_linear(weight, bias); });
 }
 

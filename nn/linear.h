@@ -6,6 +6,7 @@
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/core/plain_names.h>
+#include <halfgrad/nn/layer_config.h>
 #include <halfgrad/nn/module.h>
 
 namespace halfgrad::nn {
@@ -25,7 +26,7 @@ class Linear : public Callable<Linear> {
   template <std::same_as<std::nullptr_t> T>
   Linear(T empty) : Callable(empty) {}
   /// Throws std::invalid_argument for a negative size.
-  Linear(std::int64_t in_features, std::int64_t out_features, LinearArguments options = {});
+  Linear(std::int64_t in_features, std::int64_t out_features, LinearArguments arguments = {});
   /// Computes with these parameters, trained if they require gradients. `Linear(table.weight)`
   /// shares the weight of an embedding: tied weights. Throws std::invalid_argument for other shapes
   /// than weight `[out_features, in_features]` and bias `[out_features]`.
@@ -38,8 +39,9 @@ class Linear : public Callable<Linear> {
     return clone_with(device, &Linear::weight, &Linear::bias);
   }
 
+  LinearConfig options;
   Tensor weight;  ///< [out_features, in_features]
-  Tensor bias;    ///< [out_features]; undefined if options.bias is false
+  Tensor bias;    ///< [out_features]; undefined without bias
 };
 
 }  // namespace halfgrad::nn

@@ -211,6 +211,8 @@ class BCEWithLogitsLoss : public Callable<BCEWithLogitsLoss> {
 struct KLDivLossArguments {
   Reduction reduction = kMean;
   bool log_target = false;
+  bool batch_mean =
+      false;  ///< the sum divided by the size of the first dimension, for any reduction
 };
 HALFGRAD_PLAIN_NAME(KLDivLossOptions, KLDivLossArguments)
 
@@ -226,7 +228,11 @@ class KLDivLoss : public detail::TargetLoss<KLDivLoss> {
       : KLDivLoss(KLDivLossArguments{.reduction = reduction}) {}
   Tensor forward(const Tensor& input, const Tensor& target,
                  CallSite site = CallSite::here()) const {
-    return kl_div(input, target, options_.reduction, options_.log_target, site);
+    if (!options_.batch_mean) {
+      return kl_div(input, target, options_.reduction, options_.log_target, site);
+    }
+    const Tensor total = kl_div(input, target, kSum, options_.log_target, site);
+    return input.dim() == 0 ? total : total / static_cast<double>(input.size(0));
   }
 
  private:

@@ -1,5 +1,7 @@
 #include <halfgrad/nn/norm.h>
 
+#include <vector>
+
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/autograd/group_norm.h>
@@ -10,20 +12,21 @@
 
 namespace halfgrad::nn {
 
-LayerNorm::LayerNorm(const Shape& normalized_shape, LayerNormArguments options)
-    : Callable("LayerNorm", detail::text(to_string(normalized_shape), ", eps=", options.eps,
-                                         ", elementwise_affine=", options.elementwise_affine,
-                                         ", bias=", options.elementwise_affine && options.bias)),
-      normalized_shape_(normalized_shape),
-      eps_(options.eps) {
-  if (!options.elementwise_affine) return;
-  const CreationOptions kind{.dtype = options.dtype, .device = options.device};
+LayerNorm::LayerNorm(const Shape& normalized_shape, LayerNormArguments arguments)
+    : Callable("LayerNorm",
+               detail::text(to_string(normalized_shape), ", eps=", arguments.eps,
+                            ", elementwise_affine=", arguments.elementwise_affine,
+                            ", bias=", arguments.elementwise_affine && arguments.bias)),
+      options(std::vector<std::int64_t>(normalized_shape.begin(), normalized_shape.end()),
+              arguments.eps, arguments.elementwise_affine) {
+  if (!arguments.elementwise_affine) return;
+  const CreationOptions kind{.dtype = arguments.dtype, .device = arguments.device};
   weight = register_parameter("weight", ones(normalized_shape, kind));
-  if (options.bias) bias = register_parameter("bias", zeros(normalized_shape, kind));
+  if (arguments.bias) bias = register_parameter("bias", zeros(normalized_shape, kind));
 }
 
 Tensor LayerNorm::forward(const Tensor& input) const {
-  return layer_norm(input, normalized_shape_, weight, bias, eps_);
+  return layer_norm(input, Shape(options.normalized_shape()), weight, bias, options.eps());
 }
 
 void LayerNorm::reset_parameters() {
@@ -51,28 +54,27 @@ void RMSNorm::reset_parameters() {
   if (weight.defined()) init::ones_(weight);
 }
 
-GroupNorm::GroupNorm(std::int64_t num_groups, std::int64_t num_channels, GroupNormArguments options)
-    : Callable("GroupNorm", detail::text(num_groups, ", ", num_channels, ", eps=", options.eps,
-                                         ", affine=", options.affine)),
-      num_groups_(num_groups),
-      num_channels_(num_channels),
-      eps_(options.eps) {
+GroupNorm::GroupNorm(std::int64_t num_groups, std::int64_t num_channels,
+                     GroupNormArguments arguments)
+    : Callable("GroupNorm", detail::text(num_groups, ", ", num_channels, ", eps=", arguments.eps,
+                                         ", affine=", arguments.affine)),
+      options(num_groups, num_channels, arguments.eps, arguments.affine) {
   if (num_groups < 1 || num_channels < 1 || num_channels % num_groups != 0) {
     halfgrad::detail::fail("GroupNorm", "expected groups that divide {} channels, got {}",
                            num_channels, num_groups);
   }
-  if (!options.affine) return;
-  const CreationOptions kind{.dtype = options.dtype, .device = options.device};
+  if (!arguments.affine) return;
+  const CreationOptions kind{.dtype = arguments.dtype, .device = arguments.device};
   weight = register_parameter("weight", ones({num_channels}, kind));
   bias = register_parameter("bias", zeros({num_channels}, kind));
 }
 
 Tensor GroupNorm::forward(const Tensor& input) const {
-  if (input.dim() < 2 || input.size(1) != num_channels_) {
-    halfgrad::detail::fail("GroupNorm", "expected shape [n, {}, ...], got {}", num_channels_,
-                           input.sizes());
+  if (input.dim() < 2 || input.size(1) != options.num_channels()) {
+    halfgrad::detail::fail("GroupNorm", "expected shape [n, {}, ...], got {}",
+                           options.num_channels(), input.sizes());
   }
-  return group_norm(input, num_groups_, weight, bias, eps_);
+  return group_norm(input, options.num_groups(), weight, bias, options.eps());
 }
 
 void GroupNorm::reset_parameters() {
@@ -80,32 +82,31 @@ void GroupNorm::reset_parameters() {
   if (bias.defined()) init::zeros_(bias);
 }
 
-BatchNorm1d::BatchNorm1d(std::int64_t num_features, BatchNorm1dArguments options)
+BatchNorm1d::BatchNorm1d(std::int64_t num_features, BatchNorm1dArguments arguments)
     : Callable("BatchNorm1d",
-               detail::text(num_features, ", eps=", options.eps, ", momentum=",
-                            options.momentum ? detail::text(*options.momentum) : "none",
-                            ", affine=", options.affine, ", bias=", options.affine,
-                            ", track_running_stats=", options.track_running_stats)),
-      num_features_(num_features),
-      momentum_(options.momentum),
-      eps_(options.eps) {
-  const CreationOptions kind{.dtype = options.dtype, .device = options.device};
-  if (options.affine) {
+               detail::text(num_features, ", eps=", arguments.eps, ", momentum=",
+                            arguments.momentum ? detail::text(*arguments.momentum) : "none",
+                            ", affine=", arguments.affine, ", bias=", arguments.affine,
+                            ", track_running_stats=", arguments.track_running_stats)),
+      options(num_features, arguments.eps, arguments.momentum, arguments.affine,
+              arguments.track_running_stats) {
+  const CreationOptions kind{.dtype = arguments.dtype, .device = arguments.device};
+  if (arguments.affine) {
     weight = register_parameter("weight", ones({num_features}, kind));
     bias = register_parameter("bias", zeros({num_features}, kind));
   }
-  if (options.track_running_stats) {
+  if (arguments.track_running_stats) {
     running_mean = register_buffer("running_mean", zeros({num_features}, kind));
     running_var = register_buffer("running_var", ones({num_features}, kind));
     num_batches_tracked = register_buffer("num_batches_tracked",
-                                          zeros({}, {.dtype = kInt64, .device = options.device}));
+                                          zeros({}, {.dtype = kInt64, .device = arguments.device}));
   }
 }
 
 Tensor BatchNorm1d::forward(const Tensor& input) const {
-  if ((input.dim() != 2 && input.dim() != 3) || input.size(1) != num_features_) {
+  if ((input.dim() != 2 && input.dim() != 3) || input.size(1) != options.num_features()) {
     halfgrad::detail::fail("BatchNorm1d", "expected shape [n, {}] or [n, {}, l], got {}",
-                           num_features_, num_features_, input.sizes());
+                           options.num_features(), options.num_features(), input.sizes());
   }
   const bool tracked = running_mean.defined();
   if (is_training() && tracked) {
@@ -113,10 +114,10 @@ Tensor BatchNorm1d::forward(const Tensor& input) const {
     Tensor count = num_batches_tracked;
     count.add_(1);
   }
-  const bool averages = !momentum_ || detail::plain_running_averages;
+  const bool averages = !options.momentum() || detail::plain_running_averages;
   if (is_training() && tracked && averages) return forward_averaging(input);
   return batch_norm(input, weight, bias, running_mean, running_var, is_training() || !tracked,
-                    momentum_.value_or(0), eps_);
+                    options.momentum().value_or(0), options.eps());
 }
 
 // Updates running statistics as plain averages: after batch n, the new value has the weight 1/n. n
@@ -124,7 +125,7 @@ Tensor BatchNorm1d::forward(const Tensor& input) const {
 Tensor BatchNorm1d::forward_averaging(const Tensor& input) const {
   const Tensor mean = zeros_like(running_mean);
   const Tensor var = zeros_like(running_var);
-  const Tensor output = batch_norm(input, weight, bias, mean, var, true, 1, eps_);
+  const Tensor output = batch_norm(input, weight, bias, mean, var, true, 1, options.eps());
   const NoGradGuard no_grad;
   const halfgrad::detail::CastRuleScope no_autocast(nullptr);  // statistics keep their dtype
   const Tensor weight_of_batch = reciprocal(num_batches_tracked.to(mean.dtype()));

@@ -8,6 +8,7 @@
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/core/plain_names.h>
+#include <halfgrad/nn/layer_config.h>
 #include <halfgrad/nn/module.h>
 
 namespace halfgrad::nn {
@@ -27,11 +28,11 @@ class LayerNorm : public Callable<LayerNorm> {
  public:
   template <std::same_as<std::nullptr_t> T>
   LayerNorm(T empty) : Callable(empty) {}
-  explicit LayerNorm(const Shape& normalized_shape, LayerNormArguments options = {});
+  explicit LayerNorm(const Shape& normalized_shape, LayerNormArguments arguments = {});
   /// Takes `LayerNorm({8})`, which g++ 12 could also parse as a copy of `LayerNorm(8)`.
   explicit LayerNorm(std::initializer_list<std::int64_t> normalized_shape,
-                     LayerNormArguments options = {})
-      : LayerNorm(Shape(normalized_shape), options) {}
+                     LayerNormArguments arguments = {})
+      : LayerNorm(Shape(normalized_shape), arguments) {}
 
   Tensor forward(const Tensor& input) const;
   /// Sets weight to ones and bias to zeros.
@@ -40,12 +41,9 @@ class LayerNorm : public Callable<LayerNorm> {
     return clone_with(device, &LayerNorm::weight, &LayerNorm::bias);
   }
 
+  LayerNormConfig options;
   Tensor weight;  ///< [normalized_shape]; undefined unless elementwise_affine
-  Tensor bias;    ///< [normalized_shape]; undefined unless elementwise_affine and options.bias
-
- private:
-  Shape normalized_shape_;
-  double eps_ = 0;
+  Tensor bias;    ///< [normalized_shape]; undefined unless elementwise_affine and bias
 };
 
 struct RMSNormArguments {
@@ -97,7 +95,7 @@ class GroupNorm : public Callable<GroupNorm> {
   template <std::same_as<std::nullptr_t> T>
   GroupNorm(T empty) : Callable(empty) {}
   /// Throws std::invalid_argument unless num_groups divides num_channels.
-  GroupNorm(std::int64_t num_groups, std::int64_t num_channels, GroupNormArguments options = {});
+  GroupNorm(std::int64_t num_groups, std::int64_t num_channels, GroupNormArguments arguments = {});
 
   /// Throws std::invalid_argument for another number of channels.
   Tensor forward(const Tensor& input) const;
@@ -107,13 +105,9 @@ class GroupNorm : public Callable<GroupNorm> {
     return clone_with(device, &GroupNorm::weight, &GroupNorm::bias);
   }
 
+  GroupNormConfig options;
   Tensor weight;  ///< [num_channels]; undefined unless affine
   Tensor bias;    ///< [num_channels]; undefined unless affine
-
- private:
-  std::int64_t num_groups_ = 0;
-  std::int64_t num_channels_ = 0;
-  double eps_ = 0;
 };
 
 struct BatchNorm1dArguments {
@@ -132,7 +126,7 @@ class BatchNorm1d : public Callable<BatchNorm1d> {
  public:
   template <std::same_as<std::nullptr_t> T>
   BatchNorm1d(T empty) : Callable(empty) {}
-  explicit BatchNorm1d(std::int64_t num_features, BatchNorm1dArguments options = {});
+  explicit BatchNorm1d(std::int64_t num_features, BatchNorm1dArguments arguments = {});
 
   /// Updates the running statistics in training mode. Throws std::invalid_argument for other
   /// shapes.
@@ -146,6 +140,7 @@ class BatchNorm1d : public Callable<BatchNorm1d> {
                       &BatchNorm1d::running_var, &BatchNorm1d::num_batches_tracked);
   }
 
+  BatchNormConfig options;
   Tensor weight;               ///< [c]; undefined unless affine
   Tensor bias;                 ///< [c]; undefined unless affine
   Tensor running_mean;         ///< [c]; undefined unless tracked
@@ -154,10 +149,6 @@ class BatchNorm1d : public Callable<BatchNorm1d> {
 
  private:
   Tensor forward_averaging(const Tensor& input) const;
-
-  std::int64_t num_features_ = 0;
-  std::optional<double> momentum_;
-  double eps_ = 0;
 };
 
 namespace detail {

@@ -27,6 +27,8 @@ LRScheduler::LRScheduler(Optimizer& optimizer)
   take_in_groups();
 }
 
+LRScheduler::~LRScheduler() { on_load_.remove(); }
+
 // Adds base rates of groups that the optimizer has got since the last time.
 void LRScheduler::take_in_groups() {
   check_groups();
@@ -56,10 +58,12 @@ void LRScheduler::advance() {
   take_in_groups();
   ++last_epoch_;
   set_rates();
+  step_count_ = static_cast<unsigned>(last_epoch_);
 }
 
 void LRScheduler::restart(const std::vector<double>& rates) {
   last_epoch_ = 0;
+  step_count_ = 0;
   for (std::size_t i = 0; i < rates.size(); ++i) optimizer_.param_groups()[i].lr = rates[i];
   set_rates();
 }
@@ -69,12 +73,27 @@ void LRScheduler::set_base_lr(std::size_t index, double lr) {
   base_lrs_[index] = lr;
 }
 
-void LRScheduler::set_rates() {
+double LRScheduler::next_lr(ParamGroup& group, std::size_t) { return group.lr.value(); }
+
+std::vector<double> LRScheduler::get_lrs() {
+  std::vector<double> rates;
   for (std::size_t i = 0; i < base_lrs_.size(); ++i) {
-    ParamGroup& group = optimizer_.param_groups()[i];
-    last_lr_[i] = next_lr(group, i);
-    group.lr = last_lr_[i];
+    rates.push_back(next_lr(optimizer_.param_groups()[i], i));
   }
+  return rates;
+}
+
+std::vector<double> LRScheduler::get_current_lrs() const {
+  std::vector<double> rates;
+  for (const ParamGroup& group : optimizer_.param_groups()) rates.push_back(group.lr.value());
+  return rates;
+}
+
+void LRScheduler::set_rates() {
+  std::vector<double> rates = get_lrs();
+  check_count("LRScheduler::get_lrs", "rates", base_lrs_.size(), rates.size());
+  last_lr_ = std::move(rates);
+  for (std::size_t i = 0; i < last_lr_.size(); ++i) optimizer_.param_groups()[i].lr = last_lr_[i];
 }
 
 LRSchedulerState LRScheduler::state_dict() const {
@@ -98,20 +117,21 @@ void LRScheduler::load_state_dict(const LRSchedulerState& state) {
   check_count("LRScheduler", "groups", base_lrs_.size(), state.base_lrs.size());
   check_count("LRScheduler", "rates", base_lrs_.size(), state.last_lr.size());
   last_epoch_ = state.last_epoch;
+  step_count_ = static_cast<unsigned>(last_epoch_);
   base_lrs_ = state.base_lrs;
   last_lr_ = state.last_lr;
   const StepCounts now = optimizer_steps();
   seen_ = {now.all - state.pending_steps, now.skipped - state.pending_skipped};
 }
 
-StepLR::StepLR(Optimizer& optimizer, const StepLROptions& options)
+EpochStepLR::EpochStepLR(Optimizer& optimizer, const StepLROptions& options)
     : LRScheduler(optimizer), options_(options) {
   check_option(options.step_size > 0, "StepLR", "step_size > 0",
                static_cast<double>(options.step_size));
   set_rates();
 }
 
-double StepLR::next_lr(ParamGroup& group, std::size_t) {
+double EpochStepLR::next_lr(ParamGroup& group, std::size_t) {
   const bool drop = last_epoch() > 0 && last_epoch() % options_.step_size == 0;
   return drop ? *group.lr * options_.gamma : *group.lr;
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include <halfgrad/core/plain_names.h>
 #include <halfgrad/optim/optimizer.h>
 
 /// Learning-rate schedules, as torch.optim.lr_scheduler: call `scheduler.step()` once after each
@@ -30,10 +31,13 @@ struct LRSchedulerState {
   std::vector<LRSchedulerState> schedulers{};  ///< parts of a SequentialLR
 };
 
-/// Base class of schedulers: sets the learning rate of every parameter group once an epoch.
+/// Base class of schedulers: sets the learning rate of every parameter group once an epoch. A class
+/// that derives from it overrides next_lr(), or get_lrs() as in libtorch.
 class LRScheduler {
  public:
-  virtual ~LRScheduler() { on_load_.remove(); }
+  /// The groups' initial_lr are the base rates; an empty initial_lr is set to lr.
+  explicit LRScheduler(Optimizer& optimizer);
+  virtual ~LRScheduler() = 0;
   LRScheduler(const LRScheduler&) = delete;
   LRScheduler& operator=(const LRScheduler&) = delete;
 
@@ -60,11 +64,17 @@ class LRScheduler {
   virtual void load_state_dict(const LRSchedulerState& state);
 
  protected:
-  /// The groups' initial_lr are the base rates; an empty initial_lr is set to lr.
-  explicit LRScheduler(Optimizer& optimizer);
+  /// Returns lr of `group` in epoch last_epoch(), from its present lr, which is the default. May
+  /// change other options.
+  virtual double next_lr(ParamGroup& group, std::size_t index);
 
-  /// Returns lr of `group` in epoch last_epoch(), from its present lr. May change other options.
-  virtual double next_lr(ParamGroup& group, std::size_t index) = 0;
+  /// Returns lr of each group in epoch last_epoch(). The default asks next_lr().
+  virtual std::vector<double> get_lrs();
+
+  std::vector<double> get_current_lrs() const;
+
+  unsigned step_count_ =
+      0;  ///< epochs before the one that get_lrs() computes: 0 in the first step()
 
   virtual void advance();
 
@@ -108,17 +118,19 @@ struct StepLROptions {
   double gamma = 0.1;
 };
 
-/// lr *= gamma every `step_size` epochs. Throws std::invalid_argument unless step_size > 0.
-class StepLR : public LRScheduler {
+/// lr *= gamma every `step_size` epochs, as in Python. Throws std::invalid_argument unless
+/// step_size > 0. libtorch's StepLR, in compat/optim.h, begins one step() later.
+class EpochStepLR : public LRScheduler {
  public:
-  StepLR(Optimizer& optimizer, const StepLROptions& options);
-  StepLR(Optimizer& optimizer, std::int64_t step_size, double gamma = 0.1)
-      : StepLR(optimizer, StepLROptions{step_size, gamma}) {}
+  EpochStepLR(Optimizer& optimizer, const StepLROptions& options);
+  EpochStepLR(Optimizer& optimizer, std::int64_t step_size, double gamma = 0.1)
+      : EpochStepLR(optimizer, StepLROptions{step_size, gamma}) {}
 
  private:
   double next_lr(ParamGroup& group, std::size_t index) override;
   StepLROptions options_;
 };
+HALFGRAD_PLAIN_NAME(StepLR, EpochStepLR)
 
 struct MultiStepLROptions {
   std::vector<std::int64_t> milestones;

@@ -1,6 +1,7 @@
 #include <limits>
 #include <type_traits>
 
+#include <halfgrad/autograd/graph/op_name.h>
 #include <halfgrad/autograd/op_table/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
@@ -84,13 +85,22 @@ Tensor clamp(const Tensor& self, const Tensor& min, const Tensor& max) {
   if (!min.defined() && !max.defined()) {
     detail::fail("clamp", "expected min or max, got neither");
   }
-  const Tensor above = min.defined() ? maximum(self, min) : self;
-  return max.defined() ? minimum(above, max) : above;
+  const auto named = [](const char* inner, const auto& f) {
+    return detail::with_op_name("clamp", inner, f);
+  };
+  Tensor result = self;
+  if (min.defined()) result = named("maximum", [&] { return maximum(result, min); });
+  if (max.defined()) result = named("minimum", [&] { return minimum(result, max); });
+  return result;
 }
 
 Tensor clamp_min(const Tensor& self, Scalar min) { return clamp(self, min); }
 Tensor clamp_max(const Tensor& self, Scalar max) { return clamp(self, {}, max); }
-Tensor clamp_min(const Tensor& self, const Tensor& min) { return maximum(self, min); }
-Tensor clamp_max(const Tensor& self, const Tensor& max) { return minimum(self, max); }
+Tensor clamp_min(const Tensor& self, const Tensor& min) {
+  return detail::with_op_name("clamp_min", "maximum", [&] { return maximum(self, min); });
+}
+Tensor clamp_max(const Tensor& self, const Tensor& max) {
+  return detail::with_op_name("clamp_max", "minimum", [&] { return minimum(self, max); });
+}
 
 }  // namespace halfgrad

@@ -1,6 +1,7 @@
 #include <limits>
 
 #include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/graph/op_name.h>
 #include <halfgrad/autograd/op_table/reference.h>
 #include <halfgrad/autograd/op_table/rows_entry.h>
 #include <halfgrad/autograd/ops.h>
@@ -103,12 +104,18 @@ OpEntry amin_entry() { return extreme_entry<false>(); }
 
 }  // namespace detail
 
-Tensor max(const Tensor& self) { return amax(self); }
-Tensor min(const Tensor& self) { return amin(self); }
+Tensor max(const Tensor& self) {
+  return detail::with_op_name("max", "amax", [&] { return amax(self); });
+}
+Tensor min(const Tensor& self) {
+  return detail::with_op_name("min", "amin", [&] { return amin(self); });
+}
 std::tuple<Tensor, Tensor> max(const Tensor& self, std::int64_t dim, bool keepdim) {
+  wrap_dim(dim, static_cast<int>(self.dim()), "max");
   return detail::gathered(self, dim, argmax(self, dim, true), keepdim);
 }
 std::tuple<Tensor, Tensor> min(const Tensor& self, std::int64_t dim, bool keepdim) {
+  wrap_dim(dim, static_cast<int>(self.dim()), "min");
   return detail::gathered(self, dim, argmin(self, dim, true), keepdim);
 }
 Tensor amax(const Tensor& self, const Shape& dim, bool keepdim) {

@@ -6,6 +6,7 @@
 
 #include <halfgrad/autograd/graph/in_place.h>
 #include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/graph/op_name.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/core/random.h>
@@ -174,7 +175,9 @@ Tensor& InPlaceMethods::baddbmm_(const Tensor& batch1, const Tensor& batch2, Sca
 }
 Tensor& InPlaceMethods::copy_(const Tensor& source) const {
   const Tensor& x = self();
-  return run_in_place(x, "copy_", [&] { return source.to(x).expand(x.sizes()); });
+  return run_in_place(x, "copy_", [&] {
+    return with_op_name("copy_", "expand", [&] { return source.to(x).expand(x.sizes()); });
+  });
 }
 Tensor& InPlaceMethods::fill_(Scalar value) const {
   const Tensor& x = self();

@@ -1,6 +1,7 @@
 #include <stdexcept>
 #include <string>
 
+#include <halfgrad/autograd/graph/op_name.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/core/fail.h>
@@ -9,10 +10,12 @@
 namespace halfgrad::detail {
 
 Tensor TensorMethods::reshape(const Shape& sizes) const { return halfgrad::reshape(self(), sizes); }
-Tensor TensorMethods::reshape_as(const Tensor& other) const { return reshape(other.sizes()); }
+Tensor TensorMethods::reshape_as(const Tensor& other) const {
+  return with_op_name("reshape_as", "reshape", [&] { return reshape(other.sizes()); });
+}
 Tensor TensorMethods::view(const Shape& sizes) const {
   const Tensor& x = self();
-  Tensor result = reshape(sizes);
+  Tensor result = with_op_name("view", "reshape", [&] { return reshape(sizes); });
   if (x.numel() > 0 && result.array().storage() != x.array().storage()) {
     throw halfgrad::detail::Raised<std::runtime_error>(
         "view: expected strides that allow shape " + to_string(result.sizes()) +
@@ -21,9 +24,13 @@ Tensor TensorMethods::view(const Shape& sizes) const {
   }
   return result;
 }
-Tensor TensorMethods::view_as(const Tensor& other) const { return view(other.sizes()); }
+Tensor TensorMethods::view_as(const Tensor& other) const {
+  return with_op_name("view_as", "view", [&] { return view(other.sizes()); });
+}
 Tensor TensorMethods::expand(const Shape& sizes) const { return halfgrad::expand(self(), sizes); }
-Tensor TensorMethods::expand_as(const Tensor& other) const { return expand(other.sizes()); }
+Tensor TensorMethods::expand_as(const Tensor& other) const {
+  return with_op_name("expand_as", "expand", [&] { return expand(other.sizes()); });
+}
 Tensor TensorMethods::transpose(std::int64_t dim0, std::int64_t dim1) const {
   return halfgrad::transpose(self(), dim0, dim1);
 }

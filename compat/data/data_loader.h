@@ -130,13 +130,16 @@ class StatelessDataLoader {
   StatelessDataLoader& operator=(const StatelessDataLoader&) = delete;
   ~StatelessDataLoader() { join(); }
 
-  /// Starts an epoch. Throws std::invalid_argument while another one has not ended. An epoch in
-  /// which fetching a batch threw counts as ended.
+  /// Starts an epoch, and ends the one before, of which a `break` may have left out batches. Its
+  /// iterators continue with the new epoch. As in libtorch, throws std::invalid_argument while
+  /// workers compute batches of the epoch before: call join() to give them up. An epoch in which
+  /// fetching a batch threw counts as ended.
   Iterator begin() {
-    if (batch_) {
+    if (batch_ && !jobs_.empty()) {
       halfgrad::detail::fail("DataLoader::begin",
-                             "expected the last epoch to be at its end, got {}",
-                             "an iterator with batches left; call join() to give it up");
+                             "expected the last epoch to be at its end, got {} batches that "
+                             "workers compute for it; call join() to give it up",
+                             jobs_.size());
     }
     join();  // drops the jobs of an epoch that an error ended
     sampler_.reset(std::nullopt);

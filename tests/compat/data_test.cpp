@@ -76,19 +76,6 @@ TEST(DataLoader, ShufflesByDefault) {
   EXPECT_EQ(order, sorted);
 }
 
-TEST(DataLoader, EndsOneEpochBeforeTheNext) {
-  auto loader = data::make_data_loader(Numbers(10).map(sums()), 4);
-  auto iterator = loader->begin();
-  EXPECT_TRUE(message_of([&] {
-                loader->begin();
-              }).starts_with("DataLoader::begin: expected the last epoch to be at its end"));
-  loader->join();
-  EXPECT_TRUE(loader->begin() != loader->end());
-  iterator = loader->end();
-  EXPECT_THROW(*iterator, std::invalid_argument);
-  EXPECT_THROW(data::make_data_loader(Numbers(1), 0), std::invalid_argument);
-}
-
 TEST(DataLoader, PassesOnExceptions) {
   Numbers broken(10);
   broken.fails_at = 5;

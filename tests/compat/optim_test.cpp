@@ -16,6 +16,7 @@ using torch::optim::ReduceLROnPlateauScheduler;
 struct Fit {
   torch::Tensor w = torch::tensor({2.0, -1.0}).requires_grad_();
 
+  std::vector<torch::Tensor> parameters() const { return {w}; }
   torch::Tensor operator()() {
     w.set_grad(torch::Tensor());
     torch::Tensor loss = ((w - 1) * (w - 1)).sum();
@@ -59,6 +60,74 @@ TEST(OptimBuilders, PlateauTakesLibtorchsArguments) {
   ReduceLROnPlateauScheduler scheduler(sgd, ReduceLROnPlateauScheduler::max, 0.5, /*patience=*/0);
   for (const double metric : {1.0, 2.0, 2.0}) scheduler.step(metric);
   EXPECT_EQ(sgd.param_groups()[0].lr, 0.25);
+}
+
+/// The rate before each of 8 calls of step().
+std::vector<double> rates_of(torch::optim::SGD& sgd, torch::optim::LRScheduler& scheduler) {
+  std::vector<double> rates;
+  for (int i = 0; i < 8; ++i) {
+    rates.push_back(sgd.param_groups()[0].options().get_lr());
+    scheduler.step();
+  }
+  return rates;
+}
+
+// libtorch 2.15 gives these rates.
+TEST(Schedules, StepLRDecaysInTheCallsOfLibtorch) {
+  Fit fit;
+  torch::optim::SGD every(fit.parameters(), 1.0), second(fit.parameters(), 1.0),
+      third(fit.parameters(), 1.0);
+  torch::optim::StepLR steps_of_1(every, 1, 0.5), steps_of_2(second, 2, 0.5), steps_of_3(third, 3);
+  EXPECT_EQ(rates_of(every, steps_of_1),
+            (std::vector<double>{1, 1, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625}));
+  EXPECT_EQ(rates_of(second, steps_of_2),
+            (std::vector<double>{1, 1, 1, 0.5, 0.5, 0.25, 0.25, 0.125}));
+  EXPECT_EQ(rates_of(third, steps_of_3),
+            (std::vector<double>{1, 1, 1, 1, 0.1, 0.1, 0.1, 0.1 * 0.1}));
+  EXPECT_EQ(torch::message_of<std::invalid_argument>([&] { torch::optim::StepLR(every, 0); }),
+            "StepLR: expected step_size > 0, got 0");
+}
+
+TEST(Schedules, StepLRContinuesFromAStateDict) {
+  Fit fit;
+  torch::optim::SGD sgd(fit.parameters(), 1.0), resumed(fit.parameters(), 1.0);
+  torch::optim::StepLR scheduler(sgd, 3, 0.5);
+  for (int i = 0; i < 3; ++i) scheduler.step();
+  torch::optim::StepLR continued(resumed, 3, 0.5);
+  continued.load_state_dict(scheduler.state_dict());
+  continued.step();
+  EXPECT_EQ(resumed.param_groups()[0].lr, 0.5);
+}
+
+/// Halves all rates in every third call, and notes the calls.
+class Halving : public torch::optim::LRScheduler {
+ public:
+  explicit Halving(torch::optim::Optimizer& optimizer) : LRScheduler(optimizer) {}
+  std::vector<unsigned> calls;
+  std::size_t left_out = 0;
+
+ private:
+  std::vector<double> get_lrs() override {
+    calls.push_back(step_count_);
+    std::vector<double> rates = get_current_lrs();
+    for (double& rate : rates) {
+      if (step_count_ % 3 == 2) rate /= 2;
+    }
+    rates.resize(rates.size() - left_out);
+    return rates;
+  }
+};
+
+TEST(Schedules, MayDeriveFromLibtorchsBaseClass) {
+  Fit fit;
+  torch::optim::SGD sgd(fit.parameters(), 8.0);
+  Halving halving(sgd);
+  EXPECT_EQ(rates_of(sgd, halving), (std::vector<double>{8, 8, 8, 4, 4, 4, 2, 2}));
+  EXPECT_EQ(halving.calls, (std::vector<unsigned>{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(halving.get_last_lr(), (std::vector<double>{2}));
+  halving.left_out = 1;
+  EXPECT_EQ(torch::message_of<std::invalid_argument>([&] { halving.step(); }),
+            "LRScheduler::get_lrs: expected 1 rates, got 0");
 }
 
 TEST(Optim, StepReturnsTheLossOfItsClosure) {

@@ -104,9 +104,9 @@ TEST_P(IndexPut, RepeatedIndicesKeepTheLastValueOrAddAllValues) {
   EXPECT_EQ(elements(x), (Doubles{200, 5, 140}));
 }
 
-TEST_P(IndexPut, BroadcastsAndConverts) {
+TEST_P(IndexPut, BroadcastsAndKeepsTheDtype) {
   const Tensor x = zeros({2, 3}, in(kHalf));
-  x.index_put_({Slice(), positions({0, 2})}, elements({0.1, 2}));
+  x.index_put_({Slice(), positions({0, 2})}, elements({0.1, 2}).to(kHalf));
   EXPECT_EQ(x.dtype(), kHalf);
   EXPECT_EQ(elements(x), (Doubles{0.0999755859375, 0, 2, 0.0999755859375, 0, 2}));
   x.index_put_({positions({1})}, 7);
@@ -119,6 +119,24 @@ TEST_P(IndexPut, BroadcastsAndConverts) {
   const Tensor flags = mask({false, false});
   flags.index_put_({positions({1})}, mask({true})[0]);
   EXPECT_EQ(elements(flags), (Doubles{0, 1}));
+}
+
+// As in PyTorch: views convert as copy_() does, and so does one value for a mask.
+TEST_P(IndexPut, RefusesValuesOfAnotherDtype) {
+  const Tensor x = zeros({2, 3}, in(kHalf));
+  const Tensor value = ones({3}, in(kFloat64)), one = ones({1}, in(kFloat64));
+  const std::string message =
+      "index_put_: expected values of float16, as the tensor, got float64; convert them by to()";
+  for (const bool accumulate : {false, true}) {
+    EXPECT_EQ(message_of([&] { x.index_put_({positions({0})}, value, accumulate); }), message);
+  }
+  EXPECT_EQ(message_of([&] { x.index_put_({Slice(), positions({0})}, one); }), message);
+  EXPECT_EQ(message_of([&] { x.index_put_({mask({true, false})}, value); }), message);
+  EXPECT_EQ(message_of([&] { x.index_put_({mask({true, false})}, one, true); }), message);
+  EXPECT_EQ(elements(x), Doubles(6, 0));
+  x.index_put_({0}, value).index_put_({Ellipsis, Slice(0, 1)}, one * 2);
+  x.index_put_({mask({false, true})}, one * 3);
+  EXPECT_EQ(elements(x), (Doubles{2, 1, 1, 3, 3, 3}));
 }
 
 TEST_P(IndexPut, GradientsAgreeWithFiniteDifferences) {

@@ -87,14 +87,15 @@ std::vector<Finding> findings_after(SmallGpu& gpu, const std::string& after,
 
 const std::string kCommit = "@%p1 cp.async.bulk.commit_group;\n";
 const std::string kWaitToRead = "@%p1 cp.async.bulk.wait_group.read 0;\n";
-const std::string kBarrier = "bar.sync 0;\n", kStoreAgain = "st.shared.u32 [%r6], 7;\n";
+const std::string kBlockBarrier = "bar.sync 0;\n", kStoreAgain = "st.shared.u32 [%r6], 7;\n";
 
 TEST_F(TensorStore, MayReadItsTileUntilTheWait) {
   const TensorMap map = TensorShape{.dims = {32, 16}, .box = {8, 4}}.at(gpu.address());
   const auto run_body = [&](const std::string& body) { run(map, body); };
   EXPECT_TRUE(
-      findings_after(gpu, kCommit + kWaitToRead + kBarrier + kStoreAgain, run_body).empty());
-  const auto found = findings_after(gpu, kCommit + kBarrier + kStoreAgain + kWaitToRead, run_body);
+      findings_after(gpu, kCommit + kWaitToRead + kBlockBarrier + kStoreAgain, run_body).empty());
+  const auto found =
+      findings_after(gpu, kCommit + kBlockBarrier + kStoreAgain + kWaitToRead, run_body);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].kind, FindingKind::race);
   EXPECT_NE(found[0].message.find("cp.async.bulk.wait_group.read"), std::string::npos);
@@ -104,7 +105,7 @@ TEST_F(TensorStore, MayReadItsTileUntilTheWait) {
 TEST_F(TensorStore, MayReadItsTileAsLateAsTheWait) {
   // Thread 0 waits, but no barrier lets the others know.
   const TensorMap map = TensorShape{.dims = {32, 16}, .box = {8, 4}}.at(gpu.address());
-  const auto found = findings_after(gpu, kCommit + kBarrier + kWaitToRead + kStoreAgain,
+  const auto found = findings_after(gpu, kCommit + kBlockBarrier + kWaitToRead + kStoreAgain,
                                     [&](const std::string& body) { run(map, body); });
   ASSERT_FALSE(found.empty());
   EXPECT_EQ(found[0].kind, FindingKind::race);
