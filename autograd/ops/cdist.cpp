@@ -48,7 +48,7 @@ struct Distances {
 
 // y_ij = |a_i - b_j| for the vectors a [batches, n, d] and b [batches, m, d]
 struct EuclideanDistances {
-  static constexpr auto name = "cdist";
+  static constexpr auto name = "euclidean_dist";
   static constexpr auto precision = Precision::any;
   static constexpr unsigned saves = kSavesInputs | kSavesOutput;
 
@@ -90,14 +90,14 @@ Tensor as_batches(const Tensor& x, const Shape& batch) {
   return reshape(expand(x, sizes), {numel(batch), x.size(-2), x.size(-1)});
 }
 
-Shape batch_sizes(const Tensor& x) {
+Shape sizes_before_rows(const Tensor& x) {
   Shape sizes = x.sizes();
   for (int i = 0; i < 2; ++i) sizes.erase(sizes.size() - 1);
   return sizes;
 }
 
 Tensor euclidean_distances(const Tensor& a, const Tensor& b) {
-  Shape sizes = broadcast_shapes(batch_sizes(a), batch_sizes(b), "cdist");
+  Shape sizes = broadcast_shapes(sizes_before_rows(a), sizes_before_rows(b), "cdist");
   const Tensor y = apply(EuclideanDistances{}, as_batches(a, sizes), as_batches(b, sizes));
   sizes.push_back(a.size(-2));
   sizes.push_back(b.size(-2));
