@@ -127,23 +127,4 @@ Selection aminmax(const Tensor& self, std::optional<std::int64_t> dim, bool keep
 
 Tensor count_nonzero(const Tensor& self, const Dims& dim) { return sum(self != 0, dim); }
 
-Tensor cdist(const Tensor& x1, const Tensor& x2, double p) {
-  for (const Tensor& x : {x1, x2}) {
-    if (!x.is_floating_point()) {
-      detail::fail("cdist", "expected floating point tensors, got {} and {}", x1.dtype(),
-                   x2.dtype());
-    }
-  }
-  if (x1.dim() < 2 || x2.dim() < 2 || x1.size(-1) != x2.size(-1)) {
-    detail::fail("cdist", "expected [..., n, d] and [..., m, d], got {} and {}", x1.sizes(),
-                 x2.sizes());
-  }
-  if (!(p >= 0)) detail::fail("cdist", "expected p >= 0, got {}", p);
-  const auto compute = [p](const Tensor& a, const Tensor& b) {
-    const Tensor differences = unsqueeze(a, -2) - unsqueeze(b, -3);
-    return a.size(-1) == 0 ? sum(differences, -1) : norm(differences, p, -1);
-  };
-  return detail::widened("cdist", Precision::wide_range, kFloat32, compute, x1, x2);
-}
-
 }  // namespace halfgrad

@@ -218,6 +218,33 @@ TEST_P(StatisticsComposed, Cdist) {
   EXPECT_THROW(cdist(a.to(kLong), b.to(kLong)), std::invalid_argument);
 }
 
+TEST_P(StatisticsComposed, CdistComparesAllRowsOfEachBatch) {
+  constexpr std::int64_t kRows = 5, kColumns = 70, kSize = 40;
+  const Tensor a = random_tensor({2, 1, kRows, kSize}, -2, 2, {.seed = 3});
+  const Tensor b = random_tensor({3, kColumns, kSize}, -2, 2, {.seed = 4});
+  const Tensor distances = cdist(a.to(device()), b.to(device()));
+  EXPECT_EQ(distances.sizes(), (Shape{2, 3, kRows, kColumns}));
+  const Tensor expected = norm(unsqueeze(a, -2) - unsqueeze(b, -3), 2, {-1});
+  EXPECT_LE(worst_error(distances.to(kCPU), expected).roundoffs, 8);
+  for (const DType dtype : {kFloat, kHalf, kBFloat16}) {
+    const Tensor x = a.to(dtype), y = b.to(dtype);
+    const Tensor wide = cdist(x.to(kDouble), y.to(kDouble));
+    const Tensor narrow_distances = cdist(x.to(device()), y.to(device()));
+    EXPECT_EQ(narrow_distances.dtype(), dtype);
+    EXPECT_LE(worst_error(narrow_distances.to(kCPU), wide).roundoffs, 8) << dtype;
+  }
+  EXPECT_EQ(elements(cdist(zeros({2, 0}, in(kDouble)), zeros({1, 0}, in(kDouble)))),
+            (Doubles{0, 0}));
+  EXPECT_EQ(cdist(zeros({0, 3}, in(kDouble)), zeros({4, 3}, in(kDouble))).sizes(), (Shape{0, 4}));
+  EXPECT_EQ(elements(cdist(elements({1, 2, 3, 4}).reshape({2, 2}).t(),
+                           elements({1, 3, 2, 5}).reshape({2, 2}))),
+            (Doubles{0, std::hypot(1.0, 2.0), std::hypot(1.0, 1.0), 1}))
+      << "not contiguous";
+  const Tensor same = elements({1, 2}).reshape({1, 2}).requires_grad_();
+  cdist(same, elements({1, 2}).reshape({1, 2})).sum().backward();
+  EXPECT_EQ(elements(same.grad()), (Doubles{0, 0}));
+}
+
 TEST_P(StatisticsComposed, GradientsAgreeWithFiniteDifferences) {
   struct Case {
     const char* name;
