@@ -79,10 +79,14 @@ TEST_F(TensorFindings, TheRankIsThatOfTheMap) {
              "expected a tensor map of 3 dimensions, got one of 2");
 }
 
+const std::string kEndOfCopies =
+    "\n@%p1 cp.async.bulk.commit_group;\n@%p1 cp.async.bulk.wait_group.read 0;\n";
+
 /// Stores of all threads, then a bulk copy of thread 0 from the same memory.
 std::string stored(const std::string& between) {
   return "shl.b32 %r6, %r1, 2;\nadd.u32 %r6, %r6, %r2;\nst.shared.u32 [%r6], 9;\n" + between +
-         "\n@%p1 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd2, {0, 0}], [%r2];\n";
+         "\n@%p1 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd2, {0, 0}], [%r2];" +
+         kEndOfCopies;
 }
 
 TEST_F(TensorFindings, StoresNeedAFenceBeforeACopyReadsThem) {
@@ -122,7 +126,8 @@ TEST_F(TensorFindings, AReductionInSharedMemoryIsNoStore) {
       "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 "
       "[%r2], [%r2+256], 16, [%r3];\n"
       "WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [%r3], 0;\n@!%p2 bra WAIT;\n"
-      "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 16;\n");
+      "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 16;" +
+          kEndOfCopies);
   EXPECT_EQ(gpu.word(3), 7u);
   EXPECT_TRUE(gpu.findings.all().empty());
 }

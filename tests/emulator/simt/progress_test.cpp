@@ -191,7 +191,7 @@ TEST(Progress, AWarpThatComputesIsNoDeadlock) {
     mov.u32 %r5, 0;
   COMPUTE:
     add.u32 %r5, %r5, 1;
-    setp.lt.u32 %p3, %r5, 3000000;
+    setp.lt.u32 %p3, %r5, 500000;
     @%p3 bra COMPUTE;
     @%p1 mbarrier.arrive.shared.b64 _, [%r2];
     @%p1 mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r2], 32;
