@@ -33,7 +33,7 @@ struct BlockState {
   std::vector<std::vector<std::byte>> local_written;
   ReaderLists readers;                     ///< readers of shared memory
   std::map<const Warp*, ClusterUse> uses;  ///< by warps of other blocks
-  ReadsInFlight reads;                     ///< of shared memory
+  ReadsInFlight reads;
 
   /// The page of shared memory that holds byte number << 12, ready for the block.
   ShadowPage& shared_page(std::uint64_t number) {

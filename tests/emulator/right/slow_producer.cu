@@ -21,7 +21,7 @@ __global__ void wait_for_one(unsigned* y, int steps) {
 }
 
 int main() {
-  const int threads = 512, steps = 1000000;
+  const int threads = 512, steps = 400000;
   Buffer<unsigned> y(threads);
   wait_for_one<<<1, threads>>>(y, steps);
   settle();
