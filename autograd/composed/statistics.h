@@ -69,8 +69,8 @@ std::tuple<Tensor, Tensor> aminmax(const Tensor& self,
 /// The count of elements that are not 0, of all or along `dim`: int64. NaN is not 0.
 Tensor count_nonzero(const Tensor& self, const Dims& dim = {});
 /// The p-norms of the differences of all rows of x1 [..., n, d] and x2 [..., m, d]: [..., n, m].
-/// The differences are stored: n m d elements. Throws std::invalid_argument for integers, other
-/// shapes, and p < 0 or NaN.
+/// The differences, n m d elements, are stored in backward, and in forward for a p other than 2.
+/// Throws std::invalid_argument for integers, other shapes, and p < 0 or NaN.
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p = 2);
 
 }  // namespace halfgrad

@@ -204,15 +204,14 @@ Array row_order(const char* op, const Array& x, std::int64_t count, bool descend
 
 Array row_selection(const char* op, const Array& x, const Array& place) {
   const std::int64_t rows = x.size(0), n = x.size(1);
+  const Array out = Array::empty({rows, 1}, DType::i64, x.device());
   if (x.device().is_cuda()) {
     const Array order = row_order(op, x, n, false);
-    const Array out = Array::empty({rows, 1}, DType::i64, x.device());
     parallel_for_each(op, x.device(), rows,
                       ElementOfRow{order.data_as<std::int64_t>(), place.data_as<std::int64_t>(), n,
                                    out.data_as<std::int64_t>()});
     return out;
   }
-  const Array out = Array::empty({rows, 1}, DType::i64);
   visit(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     select_on_cpu(KeyOf<T>{x.data_as<T>(), false}, place, n, out.data_as<std::int64_t>());

@@ -144,6 +144,8 @@ TEST(Spellings, GroupsTellAndTakeTheirRate) {
   optimizer.step();
   EXPECT_EQ(w.item(), 0.75);
   torch::optim::StepLR schedule(optimizer, 1, 0.5);
+  schedule.step();  // decays in the second call, as libtorch's does
+  EXPECT_EQ(optimizer.param_groups()[0].options().get_lr(), 0.25);
   schedule.step();
   EXPECT_EQ(optimizer.param_groups()[0].options().get_lr(), 0.125);
 }
