@@ -191,8 +191,9 @@ std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& self, bool /*sorted*/,
                                             bool return_inverse, bool return_counts) {
   const auto [sorted, order] = sort(flatten(self.detach()));
   auto [distinct, inverse, counts] = unique_consecutive(sorted, return_inverse, return_counts);
-  if (return_inverse)
+  if (return_inverse) {
     inverse = reshape(scatter_add(zeros_like(order), 0, order, inverse), self.sizes());
+  }
   return {distinct, inverse, counts};
 }
 
