@@ -161,12 +161,18 @@ std::vector<CaseGroup> case_groups(const KernelOp& op, const KernelCheckOptions&
       add(d, contract, first ? all_kinds(op) : std::vector<Hostile>{Hostile::normal}, true);
     }
   }
-  const auto misaligned = std::find_if(all.begin(), all.end(), [](const KernelContract& each) {
-    return each.layout == Layout::misaligned;
-  });
+  const auto first_with = [&](Layout layout) {
+    return std::find_if(all.begin(), all.end(),
+                        [=](const KernelContract& each) { return each.layout == layout; });
+  };
+  const auto misaligned = first_with(Layout::misaligned), page_end = first_with(Layout::page_end);
   for (const Dims& d : dims.few_kinds) {
     ++round;
-    const std::vector<Hostile> kinds = few_kinds(op, d);
+    std::vector<Hostile> kinds = few_kinds(op, d);
+    // Special rows lie before a page that no kernel may read: each size has a tail of its own.
+    if (page_end != all.end() && std::erase(kinds, Hostile::special_rows) > 0) {
+      add(d, *page_end, {Hostile::special_rows}, false);
+    }
     add(d, all.front(), kinds, false);
     // More rounds of independent offsets, for a kernel that is wrong for some of them.
     if (misaligned != all.end() && kinds.size() > 2) add(d, *misaligned, {kinds.front()}, false);
