@@ -96,14 +96,14 @@ KernelOp from_table(const OpEntry& entry) {
   };
   op.may_work_in_place = op.elementwise && op.output_dtype(kFloat32) == kFloat32 &&
                          example.operands[0].kind == OperandSpec::Kind::number;
+  // IEEE 754 says the sign of their zeros; maximum(0, -0) may be either.
+  constexpr const char* kSigned[] = {"neg", "abs", "trunc", "floor",      "ceil", "round",
+                                     "mul", "div", "fmod",  "reciprocal", "sqrt"};
+  op.signs_zeros = std::find(std::begin(kSigned), std::end(kSigned), op.name) != std::end(kSigned);
   if (entry.roundoffs == 0) {
     constexpr const char* kViews[] = {"reshape", "flatten", "squeeze", "unsqueeze", "permute",
                                       "expand",  "slice",   "select",  "as_strided"};
     op.moves = std::find(std::begin(kViews), std::end(kViews), op.name) != std::end(kViews);
-    // IEEE 754 says the sign of their zeros; maximum(0, -0) may be either.
-    constexpr const char* kSigned[] = {"neg", "abs", "trunc", "floor", "ceil", "round"};
-    op.signs_zeros =
-        std::find(std::begin(kSigned), std::end(kSigned), op.name) != std::end(kSigned);
     detail::judge_exactly(
         op, [example](const std::vector<Values>& in) { return example.reference(in).data; });
   } else {
