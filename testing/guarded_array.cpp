@@ -39,14 +39,16 @@ std::size_t mixed(std::uint64_t x) {
 /// Offset in bytes of an array's first element in its pages, of which it has at least one.
 std::size_t offset_in_pages(Layout layout, std::size_t bytes, std::size_t pages, std::size_t item,
                             Placement placement) {
-  constexpr std::size_t kAlignment = 64, kVector = 16;
+  constexpr std::size_t kAlignment = 64, kVector = 16, kVectors = kAlignment / kVector;
   switch (layout) {
     case Layout::misaligned: {
       // Every array has every offset in `places` rounds. Which offsets meet is drawn by `turn`.
       const std::size_t places = kVector / item, turn = placement.round / places;
       const std::size_t start =
           turn == 0 ? placement.array + 1 : mixed(turn * 64 + placement.array);
-      return (placement.round + start) % places * item;
+      // The multiple of 16 bytes shows a kernel that needs 32 or 64.
+      const std::size_t vector = (turn + placement.array) % kVectors;
+      return (placement.round + start) % places * item + vector * kVector;
     }
     case Layout::page_end:
       return pages - bytes;
@@ -70,7 +72,7 @@ GuardedArray::GuardedArray(const Shape& sizes, DType dtype, Layout layout, std::
   const auto item = static_cast<std::size_t>(item_size(dtype));
   const auto bytes = static_cast<std::size_t>(extent(sizes, strides)) * item;
   const std::size_t page = page_bytes();
-  constexpr std::size_t kLargestOffset = 16;
+  constexpr std::size_t kLargestOffset = 64;
   const std::size_t slack = layout == Layout::misaligned ? kLargestOffset : 1;
   const std::size_t pages = (bytes + slack + page - 1) / page * page;
   const std::size_t before = page + offset_in_pages(layout, bytes, pages, item, placement);
