@@ -46,7 +46,8 @@ double tie(DType dtype, const HostileDice& dice) {
 }
 
 /// Values where exp, exp2 and tanh overflow, vanish or saturate in some dtype, where sin and cos
-/// turn, and where integers of 16, 24 or 32 bits end.
+/// turn, and where integers of 16, 24 or 32 bits end. One of four is exactly such a value, which
+/// tells > from >=.
 double threshold(DType dtype, const HostileDice& dice) {
   static constexpr double kAt[] = {
       88.72,    88.37, 87.34, 103.97, 104,     11.09,       9.704,       16.64,  17.33,  20,
@@ -55,7 +56,8 @@ double threshold(DType dtype, const HostileDice& dice) {
       16,       14,    24,    25,     0.6931,  1.5708,      3.1416,      0.7854, 6.2832, 8388608,
       16777216, 32767, 65504, 65536,  4194304, 2.1474836e9, 4.2949673e9, 0.25};
   const double width = dice.uniform * std::size(kAt);
-  const double jitter = 1 + std::ldexp(dice.normal, width - std::floor(width) < 0.5 ? -8 : -16);
+  const double part = width - std::floor(width);
+  const double jitter = part < 0.25 ? 1 : 1 + std::ldexp(dice.normal, part < 0.6 ? -8 : -16);
   const double x = kAt[static_cast<std::size_t>(width)] * jitter;
   return dice.sign * std::fmin(x, limits_of(dtype).largest);
 }
