@@ -199,8 +199,8 @@ KernelOp kernel_op(const KernelFormula& formula) {
   op.admitted = formula.admitted;
   op.least = formula.least;
   for (std::int64_t Dims::*dim : {&Dims::m, &Dims::n, &Dims::k}) {
-    if (has_indices_below_zero(formula.inputs, dim))
-      op.least.*dim = std::max<std::int64_t>(op.least.*dim, 1);
+    // A formula may not be defined for empty rows: it is asked only where it says so.
+    if (op.least.*dim < 1 && has_indices_below_zero(formula.inputs, dim)) op.least.*dim = 1;
   }
   op.elementwise = is_elementwise(op);
   op.bitwise = formula.exact;
