@@ -89,8 +89,12 @@ BoundedArray clamp(const BoundedArray& x, double low, double high) {
         return high == kNoLimit ? above : a.neg(a.at_least(a.neg(above), -high));
       },
       [=](const Inputs& in, const BoundedArray&, const BoundedArray& dy) {
+        // At a bound and for NaN, libtorch's kernels give dy or 0, which depends on the version.
         const BoundedArray zeros = zeros_like(dy);
-        return Inputs{where(in[0] < low, zeros, where(in[0] > high, zeros, dy))};
+        const BoundedArray below = high == kNoLimit ? dy : where(in[0] < high, dy, zeros);
+        const BoundedArray open = where(in[0] > low, below, zeros);
+        const BoundedArray closed = where(in[0] < low, zeros, where(in[0] > high, zeros, dy));
+        return Inputs{either(open, closed)};
       });
 }
 

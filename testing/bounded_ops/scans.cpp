@@ -75,10 +75,30 @@ Bounded product_of(const AnyArithmetic& a, const Elements& row) {
   return y;
 }
 
+/// For each element the product of those before it times that of those behind it: as many steps as
+/// the row has elements, where the products of others by themselves need its square.
+Elements products_around(const AnyArithmetic& a, const Elements& row) {
+  Elements out(row.size(), a.number(1));
+  Bounded product = a.number(1);
+  for (std::size_t i = 1; i < row.size(); ++i) out[i] = product = a.mul(product, row[i - 1]);
+  product = a.number(1);
+  for (std::size_t i = row.size(); i-- > 1;) {
+    product = a.mul(product, row[i]);
+    out[i - 1] = a.mul(out[i - 1], product);
+  }
+  return out;
+}
+
 /// For each element of the last dimension the product of the others.
 BoundedArray products_of_others(const BoundedArray& x) {
+  constexpr std::size_t kLong = 300;
   Elements out;
   each_row(x, [&](const Elements& row) {
+    if (row.size() > kLong) {
+      const Elements around = products_around(x.math(), row);
+      out.insert(out.end(), around.begin(), around.end());
+      return;
+    }
     for (std::size_t i = 0; i < row.size(); ++i) {
       Elements others = row;
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
