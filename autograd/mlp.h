@@ -7,6 +7,19 @@
 
 namespace halfgrad {
 
+namespace backends::cuda {
+
+/// Lets mlp and mlp_cross_entropy compute their gradients by warpgroups, the products that only
+/// compute capability 9.0 (H100, H200) has: for relu, 16-bit layers, and one of more than 32
+/// features. Layers of 128 features then keep their gradients on the chip: no product of its own
+/// for each. Sums are added in another order. Default false, because these kernels have run in the
+/// emulator only: docs/gpu-verified.md. The switch applies to all threads, from the next backward
+/// pass on.
+void set_allow_warpgroup_mlp(bool allow);
+bool allow_warpgroup_mlp();
+
+}  // namespace backends::cuda
+
 /// A whole multilayer perceptron as one op:
 ///
 ///     h_0 = input,   h_{l+1} = f(h_l W_l^T + b_l),   the last layer without f
