@@ -131,8 +131,9 @@ class GradScaler {
   /// get the same bits. So do the gradients, except after a skipped step, when they may keep their
   /// scale. The two passes are taken if all parameters and gradients are float32, contiguous and on
   /// the scale's device, if there is no history, no check_after_unscale, no pre-step hook, no other
-  /// optimizer in the iteration, and no more than 571 parameters on a GPU. Otherwise the calls
-  /// above are made. Throws what they throw; std::invalid_argument if max_norm is NaN.
+  /// optimizer in the iteration, and no more than 571 parameters on a GPU, as many as fit into one
+  /// launch. Otherwise the calls above are made. Throws what they throw; std::invalid_argument if
+  /// max_norm is NaN.
   ///
   /// If nothing has read a gradient, the four calls take the same two passes, and update() launches
   /// a third kernel, of one thread. The optimizer's pass also writes a 16-bit copy of each weight
