@@ -248,15 +248,20 @@ __device__ void hidden_layer(const SwizzledTile<T, kMlpTileRows, kWidth>& from,
   place.publish();
 }
 
-/// Loads the 64 rows of a warpgroup, of which `rows` are in the batch: h, or x if it is null.
+/// Loads the 64 rows of a warpgroup for tile `number`: of h, or of x if h is null. Asks for the same
+/// rows of the block's next tile, so that the memory works while this tile is computed.
 template <class T, int kWidth>
 __device__ void load_group_rows(const SwizzledTile<T, kMlpTileRows, kWidth>& tile,
-                                const MlpOperands& op, const void* h, int columns,
-                                std::int64_t first, int rows, const WarpgroupPlace& place) {
+                                const MlpOperands& op, const void* h, int columns, unsigned number,
+                                const WarpgroupPlace& place) {
+  const std::int64_t first = static_cast<std::int64_t>(number) * kMlpTileRows + place.first_row();
   const auto own = tile.from_row(computed_here(place.first_row()));
   const auto load = [&](const auto* from) {
-    load_rows<T>(own, kWarpgroupRows, kWidth, from + first * columns, rows, columns,
-                 computed_here(place.rank()), kWarpgroupThreads);
+    load_rows<T>(own, kWarpgroupRows, kWidth, from + first * columns, place.rows_of(op, first),
+                 columns, computed_here(place.rank()), kWarpgroupThreads);
+    const std::int64_t next =
+        static_cast<std::int64_t>(number + gridDim.x) * kMlpTileRows + place.warp * kBlock;
+    prefetch(from + next * columns, rows_of_warp(op, next) * columns * sizeof(*from), place.lane);
   };
   if (h != nullptr) {
     load(static_cast<const T*>(h));

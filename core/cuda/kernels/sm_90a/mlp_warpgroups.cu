@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kMlpThreads, 1)
   for (unsigned tile = blockIdx.x; tile < tiles_of(op); tile += gridDim.x) {
     const std::int64_t first = static_cast<std::int64_t>(tile) * kMlpTileRows + place.first_row();
     const int rows = place.rows_of(op, first);
-    load_group_rows(shared.h(0), op, group.h, op.sizes[group.begin], first, rows, place);
+    load_group_rows(shared.h(0), op, group.h, op.sizes[group.begin], tile, place);
     place.publish();
     for (int i = 0; i < group.layers(); ++i) {
       hidden_layer(shared.h(i), shared.weight(i), shared.bias(i), shared.h(i + 1), place,
@@ -79,14 +79,14 @@ __global__ void __launch_bounds__(kMlpThreads, 1)
     const int rows = place.rows_of(op, first);
     const int end_row = place.first_row() + rows;
     // h of the group's layers.
-    load_group_rows(shared.h(0), op, group.h, op.sizes[group.begin], first, rows, place);
+    load_group_rows(shared.h(0), op, group.h, op.sizes[group.begin], tile, place);
     place.publish();
     for (int i = 0; i + 1 < count; ++i) {
       hidden_layer(shared.h(i), shared.weight(i), shared.bias(i), shared.h(i + 1), place, end_row);
     }
     // g of its last layer.
     if (group.g != nullptr) {
-      load_group_rows(shared.last_g(), op, group.g, op.sizes[group.end], first, rows, place);
+      load_group_rows(shared.last_g(), op, group.g, op.sizes[group.end], tile, place);
     } else {
       store_gradient_of_loss(shared, op, loss, first_of_tile, end_row, place);
     }
