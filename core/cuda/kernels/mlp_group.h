@@ -248,8 +248,8 @@ __device__ void hidden_layer(const SwizzledTile<T, kMlpTileRows, kWidth>& from,
   place.publish();
 }
 
-/// Loads the 64 rows of a warpgroup for tile `number`: of h, or of x if h is null. Asks for the same
-/// rows of the block's next tile, so that the memory works while this tile is computed.
+/// Loads the 64 rows of a warpgroup for tile `number`: of h, or of x if h is null. Asks for the
+/// same rows of the block's next tile, so that the memory works while this tile is computed.
 template <class T, int kWidth>
 __device__ void load_group_rows(const SwizzledTile<T, kMlpTileRows, kWidth>& tile,
                                 const MlpOperands& op, const void* h, int columns, unsigned number,
