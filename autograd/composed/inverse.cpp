@@ -21,24 +21,24 @@ constexpr double kPi = std::numbers::pi;
 // (1 - x) (1 + x), which keeps the digits of 1 - x^2 near 1 and -1
 Tensor one_minus_square(const Tensor& x) { return (1 - x) * (1 + x); }
 
-// atan(z) for |z| <= 1, from an estimate e:
+// atan(z) for z in [0, 1], from an estimate e:
 //
 //     atan(z) = e + atan(d),  d = (z - tan(e)) / (1 + z tan(e))
 //
-// e = z (pi / 4 + 0.273 (1 - |z|)) is at most 0.0038 off, so four terms of the series of atan(d)
+// e = z (pi / 4 + 0.273 (1 - z)) is at most 0.0038 off, so four terms of the series of atan(d)
 // are exact to 2^-70.
 Tensor small_arc_tangent(const Tensor& z) {
-  const Tensor e = z * (kPi / 4 + 0.273 * (1 - abs(z)));
+  const Tensor e = z * (kPi / 4 + 0.273 * (1 - z));
   const Tensor t = tan(e);
   const Tensor d = (z - t) / (1 + z * t), d2 = square(d);
   return e + d * (1 - d2 * (1.0 / 3 - d2 * (1.0 / 5 - d2 / 7)));
 }
 
-// atan(x) = sign(x) pi / 2 - atan(1 / x) for |x| > 1
+// atan(x) = pi / 2 - atan(1 / x) for x > 1; the result has the sign of x, also of -0
 Tensor arc_tangent(const Tensor& x) {
-  const Tensor is_large = abs(x) > 1;
-  const Tensor a = small_arc_tangent(where(is_large, 1 / x, x));
-  return where(is_large, sign(x) * (kPi / 2) - a, a);
+  const Tensor magnitude = abs(x), is_large = magnitude > 1;
+  const Tensor a = small_arc_tangent(where(is_large, 1 / magnitude, magnitude));
+  return copysign(where(is_large, kPi / 2 - a, a), x);
 }
 
 // asin(x) = atan(x / sqrt(1 - x^2)),  dy/dx = 1 / sqrt(1 - x^2)
