@@ -129,10 +129,10 @@ class GradScaler {
   ///
   /// in two passes over the gradients, and on a GPU in two launches. Parameters, state and scale
   /// get the same bits. So do the gradients, except after a skipped step, when they may keep their
-  /// scale. The two passes are taken if all parameters and gradients are float32, contiguous and on
-  /// the scale's device, if there is no history, no check_after_unscale, no pre-step hook, no other
-  /// optimizer in the iteration, and no more than 571 parameters on a GPU. Otherwise the calls
-  /// above are made. Throws what they throw; std::invalid_argument if max_norm is NaN.
+  /// scale. The two passes need parameters and gradients that are float32, contiguous and on the
+  /// scale's device; on a GPU at most 571 parameters, as many as fit into one launch; no history,
+  /// no check_after_unscale, no pre-step hook, and no other optimizer in the iteration. Otherwise
+  /// the calls above are made. Throws what they throw; std::invalid_argument if max_norm is NaN.
   ///
   /// If nothing has read a gradient, the four calls take the same two passes, and update() launches
   /// a third kernel, of one thread. The optimizer's pass also writes a 16-bit copy of each weight

@@ -95,6 +95,8 @@ class SavedValue : public std::any {
   double toDouble() const { return number<double>(); }
   bool toBool() const { return std::any_cast<bool>(*this); }
   Tensor toTensor() const { return std::any_cast<Tensor>(*this); }
+  /// A std::string; a string literal must be saved as one.
+  const std::string& toStringRef() const { return std::any_cast<const std::string&>(*this); }
   // NOLINTEND(readability-identifier-naming)
 
  private:

@@ -10,7 +10,16 @@
 /// code, as PyTorch does in Python.
 namespace halfgrad {
 
-enum class Reduction : std::uint8_t { none, mean, sum };
+enum class Reduction : std::uint8_t {
+  none,
+  mean,
+  sum,
+  // libtorch's names. NOLINTBEGIN(readability-identifier-naming)
+  None = none,
+  Mean = mean,
+  Sum = sum,
+  // NOLINTEND(readability-identifier-naming)
+};
 inline constexpr Reduction kNone = Reduction::none;
 inline constexpr Reduction kMean = Reduction::mean;
 inline constexpr Reduction kSum = Reduction::sum;

@@ -7,6 +7,19 @@
 
 namespace halfgrad {
 
+namespace backends::cuda {
+
+/// Lets mlp and mlp_cross_entropy compute their gradients by warpgroups, the products that only
+/// compute capability 9.0 (H100, H200) has: for relu, 16-bit layers, and one of more than 32
+/// features. Layers of 128 features then keep their gradients on the chip: no product of its own
+/// for each. Sums are added in another order. Default false, because these kernels have run in the
+/// emulator only: docs/gpu-verified.md. The switch applies to all threads, from the next backward
+/// pass on.
+void set_allow_warpgroup_mlp(bool allow);
+bool allow_warpgroup_mlp();
+
+}  // namespace backends::cuda
+
 /// A whole multilayer perceptron as one op:
 ///
 ///     h_0 = input,   h_{l+1} = f(h_l W_l^T + b_l),   the last layer without f
@@ -20,13 +33,17 @@ namespace halfgrad {
 ///
 /// Narrow layers run fused: no activation goes to memory, and backward computes them again. In an
 /// autocast region a fused op rounds a float32 input as it loads it, and backward loads it again:
-/// changing the input in place before is an error. On a GPU, f16 and bf16 layers of at most 64
-/// features take one launch forward and two backward, if the weights fit into the shared memory of
-/// a multiprocessor: for five layers an A100's. With gelu and more than five layers wider than 32
-/// features, backward runs as for wider ones. Layers of at most 128 features take one launch
-/// forward, and backward one and one for each layer, if the weights fit: five layers of 128 into an
-/// H100's. Their activations go to memory in backward, since no multiprocessor has registers for
-/// the gradients of several weights. On a CPU, tiles of the batch stay in the cache. Everything
+/// changing the input in place before is an error. On a CPU, tiles of the batch stay in the cache.
+/// On a GPU, f16 and bf16 layers run fused whose weights fit into the shared memory of a
+/// multiprocessor, which are five of 64 features on an A100, or five of 128 on an H100:
+///
+///     layers of at most                              launches forward   backward
+///     64 features                                    1                  2
+///     128; or 64, with gelu and more than five       1                  1, and 1 for each layer
+///         layers wider than 32
+///
+/// In the second row activations go to memory in backward, since no multiprocessor has registers
+/// for the gradients of several such weights. set_allow_warpgroup_mlp() is another way. Everything
 /// else is composed of linear_relu and linear, or of linear and gelu.
 ///
 /// Throws std::invalid_argument if there is no layer, if shapes, dtypes or the number of biases do

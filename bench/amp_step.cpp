@@ -10,8 +10,8 @@
 
 // Benchmarks for bench/compare_pytorch_cuda.py and bench/compare_jax.py: one fp16 mixed-precision
 // step of an MLP with GradScaler, clipping and Adam, eager and as a captured graph, with and
-// without the scaler, layer by layer and as FusedMLP; and the step's matrix products alone.
-// bench/amp_works.h has the workloads.
+// without the scaler, layer by layer and as FusedMLP, by warpgroups, too; and the step's matrix
+// products alone. bench/amp_works.h has the workloads.
 namespace halfgrad {
 namespace {
 
@@ -23,6 +23,7 @@ struct Mode {
   bool graph;
   bool scaler;
   bool fused = false;  // FusedMLP instead of Sequential; for narrow layers
+  bool warpgroups = false;
   GemmBackend backend = GemmBackend::automatic;
 };
 
@@ -32,7 +33,8 @@ constexpr Mode kModes[] = {{"eager", false, true},
                            {"graph_no_scaler", true, false},
                            {"eager_fused", false, true, true},
                            {"graph_fused", true, true, true},
-                           {"graph_cublaslt", true, true, false, GemmBackend::cublaslt}};
+                           {"graph_warpgroups", true, true, true, true},
+                           {"graph_cublaslt", true, true, false, false, GemmBackend::cublaslt}};
 
 // Queues several calls between waits, so that the GPU is never idle.
 template <class F>
@@ -46,7 +48,9 @@ void measure(benchmark::State& state, Device device, const F& f) {
 
 void amp_step(benchmark::State& state, const Work& work, const Mode& mode, Device device) {
   set_gemm_backend(mode.backend);
-  AmpStep step(work, {.scales_loss = mode.scaler, .fused = mode.fused}, device);
+  AmpStep step(work,
+               {.scales_loss = mode.scaler, .fused = mode.fused, .warpgroups = mode.warpgroups},
+               device);
   step.run();
   if (!mode.graph) return measure(state, device, [&step] { step.run(); });
   Graph graph(device);

@@ -49,6 +49,7 @@ struct AmpStepOptions {
   bool half_batch = false;  ///< a batch that is fp16 already
   bool late_updates = false;  ///< Optimizer::set_late_updates(), from 2^17 elements
   bool gelu = false;          ///< gelu between the layers of FusedMLP instead of relu
+  bool warpgroups = false;    ///< backends::cuda::set_allow_warpgroup_mlp()
 };
 
 /// A model, its optimizer and scaler, and a batch that stays on the device.
@@ -59,6 +60,7 @@ class AmpStep {
         four_calls_(options.four_calls),
         scaler_({.enabled = options.scales_loss}) {
     manual_seed(0);
+    backends::cuda::set_allow_warpgroup_mlp(options.warpgroups);
     if (options.fused) {
       const nn::FusedMLP model(work.sizes, {.activation = options.gelu ? "gelu" : "relu"});
       module_ = model;

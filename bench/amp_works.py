@@ -26,7 +26,8 @@ WORKS = {
     "L": ((4096, 4096, 4096, 4096, 4096), 8192),
 }
 OUR_MODES = ("eager", "graph", "eager_no_scaler", "graph_no_scaler")
-FUSED_MODES = ("eager_fused", "graph_fused")  # FusedMLP; on a GPU it fuses up to 128 features
+# FusedMLP; on a GPU it fuses up to 128 features, by warpgroups only if the GPU has them.
+FUSED_MODES = ("eager_fused", "graph_fused", "graph_warpgroups")
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 

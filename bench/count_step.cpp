@@ -13,12 +13,13 @@
 //   bench_count_step S 3 --graph    # one eager step, then a captured one replayed three times
 //   bench_count_step W64x14 3 --fused --graph    # the same with FusedMLP
 //   bench_count_step W64x14 3 --fused --gelu     # with gelu between its layers
-//   bench_count_step W64x14 3 --batch 512        # with another batch
-//   bench_count_step S 3 --four-calls            # unscale_, clip_grad_norm_, step, update
-//   bench_count_step S 3 --no-scaler             # clip_grad_norm_, step
-//   bench_count_step S 3 --half-batch            # a batch that is fp16 already
-//   bench_count_step S 3 --graph --two-steps     # a captured graph of two steps
-//   bench_count_step S 3 --graph --two-steps --late-updates   # with Optimizer::set_late_updates()
+//   bench_count_step W64x14 3 --fused --warpgroups    # with
+//   backends::cuda::set_allow_warpgroup_mlp() bench_count_step W64x14 3 --batch 512        # with
+//   another batch bench_count_step S 3 --four-calls            # unscale_, clip_grad_norm_, step,
+//   update bench_count_step S 3 --no-scaler             # clip_grad_norm_, step bench_count_step S
+//   3 --half-batch            # a batch that is fp16 already bench_count_step S 3 --graph
+//   --two-steps     # a captured graph of two steps bench_count_step S 3 --graph --two-steps
+//   --late-updates   # with Optimizer::set_late_updates()
 int main(int argc, char** argv) {
   using namespace halfgrad;
   const std::string name = argc > 2 ? argv[1] : "";
@@ -38,7 +39,8 @@ int main(int argc, char** argv) {
                          .four_calls = has("--four-calls"),
                          .half_batch = has("--half-batch"),
                          .late_updates = has("--late-updates"),
-                         .gelu = has("--gelu")},
+                         .gelu = has("--gelu"),
+                         .warpgroups = has("--warpgroups")},
                         device);
     std::cout << step.parameters() << " parameters\n";
     if (has("--graph")) {
@@ -56,7 +58,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   std::cerr << "bench_count_step: expected a work, a number of steps and perhaps --fused, --gelu, "
-               "--graph, --four-calls, --no-scaler, --half-batch, --batch N, --two-steps, "
-               "--late-updates\n";
+               "--warpgroups, --graph, --four-calls, --no-scaler, --half-batch, --batch N, "
+               "--two-steps, --late-updates\n";
   return 1;
 }

@@ -9,10 +9,13 @@ function(halfgrad_library folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   if(HALFGRAD_CUDA)
     file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cu")
+    set(hopper_sources ${cuda_sources})
+    list(FILTER hopper_sources INCLUDE REGEX "/sm_90a/")
+    list(FILTER cuda_sources EXCLUDE REGEX "/sm_90a/")
     list(APPEND sources ${cuda_sources})
     # A hand-written kernel must keep its values in registers.
     set_source_files_properties(
-      ${cuda_sources} PROPERTIES COMPILE_OPTIONS
+      ${cuda_sources} ${hopper_sources} PROPERTIES COMPILE_OPTIONS
                                  "-Xptxas=--warn-on-spills,--warn-on-local-memory-usage")
   endif()
 
@@ -23,6 +26,9 @@ function(halfgrad_library folder)
                           SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
                           INSTALL_RPATH "$ORIGIN")  # finds the libraries that it uses
     add_dependencies(halfgrad_libraries ${target})
+    if(hopper_sources)
+      halfgrad_hopper_kernels(${target} ${hopper_sources})
+    endif()
     if(folder STREQUAL "core")
       halfgrad_precompile(${target} halfgrad/core/engines/elementwise.h halfgrad/core/engines/reduce.h)
     else()
@@ -46,6 +52,23 @@ function(halfgrad_library folder)
   endforeach()
   list(REMOVE_DUPLICATES reachable)
   set_property(GLOBAL PROPERTY HALFGRAD_REACHABLE_${folder} "${reachable}")
+endfunction()
+
+# halfgrad_hopper_kernels(<target> <source>...): compiles kernels whose instructions only sm_90a has. They
+# become machine code for it, or PTX where all architectures of the build do.
+function(halfgrad_hopper_kernels target)
+  add_library(${target}_sm_90a OBJECT ${ARGN})
+  set(code sm_90a)
+  if(NOT CMAKE_CUDA_ARCHITECTURES MATCHES "(^|;)([0-9]+a?(-real)?|native|all|all-major)(;|$)")
+    set(code compute_90a)
+  endif()
+  set_target_properties(${target}_sm_90a PROPERTIES CUDA_ARCHITECTURES OFF)
+  target_compile_features(${target}_sm_90a PRIVATE cxx_std_20)
+  target_compile_options(${target}_sm_90a PRIVATE "-gencode=arch=compute_90a,code=${code}"
+                                                  "$<TARGET_PROPERTY:${target},COMPILE_OPTIONS>")
+  target_compile_definitions(${target}_sm_90a PRIVATE "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
+  target_include_directories(${target}_sm_90a PRIVATE "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_sm_90a>)
 endfunction()
 
 # halfgrad_link(<folder> <target>...): links libraries that only the folder's sources need, not its

@@ -52,6 +52,12 @@ Tensor normal(const Tensor& mean, const Tensor& std) {
   return mean + randn_like(scale.contiguous()) * scale;
 }
 
+Tensor randint_like(const Tensor& self, std::int64_t high) { return randint_like(self, 0, high); }
+Tensor randint_like(const Tensor& self, std::int64_t low, std::int64_t high) {
+  const NoGradGuard no_grad;
+  return empty_like(self).random_(low, high);
+}
+
 Tensor bernoulli(const Tensor& self) {
   const NoGradGuard no_grad;
   if (!((self >= 0).logical_and(self <= 1)).all().item<bool>()) {
@@ -77,6 +83,9 @@ bool is_nonzero(const Tensor& self) {
 DType result_type(const Tensor& a, const Tensor& b) {
   return detail::result_type(std::array{a, b});
 }
+
+DType result_type(const Tensor& a, Scalar b) { return result_type(a, detail::wrap(b, a.device())); }
+DType result_type(Scalar a, const Tensor& b) { return result_type(b, a); }
 
 Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor& weight,
                           Reduction reduction, std::int64_t ignore_index, double label_smoothing) {

@@ -22,6 +22,9 @@ Tensor normal(double mean, double std, const Shape& sizes, const TensorOptions& 
 Tensor normal(const Tensor& mean, double std = 1);
 Tensor normal(double mean, const Tensor& std);
 Tensor normal(const Tensor& mean, const Tensor& std);
+/// Integers on [low, high) in the shape, dtype and device of `self`.
+Tensor randint_like(const Tensor& self, std::int64_t high);
+Tensor randint_like(const Tensor& self, std::int64_t low, std::int64_t high);
 /// 1 with the probability that the element of `self` states, else 0, in its dtype. Throws
 /// std::invalid_argument for a probability outside [0, 1]; on a GPU the host waits for that check.
 Tensor bernoulli(const Tensor& self);
@@ -32,6 +35,8 @@ bool is_nonzero(const Tensor& self);
 inline std::int64_t numel(const Tensor& self) { return self.numel(); }
 /// The dtype of `a + b`.
 DType result_type(const Tensor& a, const Tensor& b);
+DType result_type(const Tensor& a, Scalar b);
+DType result_type(Scalar a, const Tensor& b);
 /// Whether a result of dtype `from` may be written into a tensor of dtype `to`: not from floating
 /// point to integers, nor from either to bool.
 constexpr bool can_cast(DType from, DType to) { return kind_rank(from) <= kind_rank(to); }

@@ -5,123 +5,16 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
-#include <utility>
 #include <vector>
 
+#include <halfgrad/compat/optim_options.h>
 #include <halfgrad/compat/option.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/optim/optim.h>
 
-/// libtorch's options of optimizers: `optim::SGD(parameters,
-/// optim::SGDOptions(0.1).momentum(0.9))`. Each converts to the plain struct that the optimizer
-/// takes.
+/// libtorch's options of LBFGS, and its constructors of schedulers. Those of other optimizers are
+/// in optim_options.h.
 namespace halfgrad::optim {
-
-/// The two betas, from libtorch's std::tuple or from a std::pair.
-class Betas {
- public:
-  Betas(double beta1, double beta2) : pair_(beta1, beta2) {}
-  Betas(std::pair<double, double> pair) : pair_(pair) {}
-  Betas(std::tuple<double, double> pair) : pair_(std::get<0>(pair), std::get<1>(pair)) {}
-  operator std::pair<double, double>() const { return pair_; }
-  operator std::tuple<double, double>() const { return {pair_.first, pair_.second}; }
-
- private:
-  std::pair<double, double> pair_;
-};
-
-class SGDOptions {
- public:
-  SGDOptions(double lr) : lr_(lr) {}
-  operator SGDArguments() const {
-    return {.lr = lr_,
-            .momentum = momentum_,
-            .dampening = dampening_,
-            .weight_decay = weight_decay_,
-            .nesterov = nesterov_};
-  }
-
-  TORCH_ARG(double, lr);
-  TORCH_ARG(double, momentum) = 0;
-  TORCH_ARG(double, dampening) = 0;
-  TORCH_ARG(double, weight_decay) = 0;
-  TORCH_ARG(bool, nesterov) = false;
-};
-
-class AdamOptions {
- public:
-  AdamOptions(double lr = 1e-3) : lr_(lr) {}
-  operator AdamArguments() const {
-    return {.lr = lr_,
-            .betas = betas_,
-            .eps = eps_,
-            .weight_decay = weight_decay_,
-            .amsgrad = amsgrad_};
-  }
-
-  TORCH_ARG(double, lr);
-  TORCH_ARG(Betas, betas) = {0.9, 0.999};
-  TORCH_ARG(double, eps) = 1e-8;
-  TORCH_ARG(double, weight_decay) = 0;
-  TORCH_ARG(bool, amsgrad) = false;
-};
-
-class AdamWOptions {
- public:
-  AdamWOptions(double lr = 1e-3) : lr_(lr) {}
-  operator AdamWArguments() const {
-    return {.lr = lr_,
-            .betas = betas_,
-            .eps = eps_,
-            .weight_decay = weight_decay_,
-            .amsgrad = amsgrad_};
-  }
-
-  TORCH_ARG(double, lr);
-  TORCH_ARG(Betas, betas) = {0.9, 0.999};
-  TORCH_ARG(double, eps) = 1e-8;
-  TORCH_ARG(double, weight_decay) = 1e-2;
-  TORCH_ARG(bool, amsgrad) = false;
-};
-
-class RMSpropOptions {
- public:
-  RMSpropOptions(double lr = 1e-2) : lr_(lr) {}
-  operator RMSpropArguments() const {
-    return {.lr = lr_,
-            .alpha = alpha_,
-            .eps = eps_,
-            .weight_decay = weight_decay_,
-            .momentum = momentum_,
-            .centered = centered_};
-  }
-
-  TORCH_ARG(double, lr);
-  TORCH_ARG(double, alpha) = 0.99;
-  TORCH_ARG(double, eps) = 1e-8;
-  TORCH_ARG(double, weight_decay) = 0;
-  TORCH_ARG(double, momentum) = 0;
-  TORCH_ARG(bool, centered) = false;
-};
-
-class AdagradOptions {
- public:
-  AdagradOptions(double lr = 1e-2) : lr_(lr) {}
-  operator AdagradArguments() const {
-    return {.lr = lr_,
-            .lr_decay = lr_decay_,
-            .weight_decay = weight_decay_,
-            .initial_accumulator_value = initial_accumulator_value_,
-            .eps = eps_};
-  }
-
-  TORCH_ARG(double, lr);
-  TORCH_ARG(double, lr_decay) = 0;
-  TORCH_ARG(double, weight_decay) = 0;
-  TORCH_ARG(double, initial_accumulator_value) = 0;
-  TORCH_ARG(double, eps) = 1e-10;
-};
 
 class LBFGSOptions {
  public:
@@ -149,19 +42,6 @@ class LBFGSOptions {
   TORCH_ARG(std::int64_t, history_size) = 100;
   TORCH_ARG(std::optional<std::string>, line_search_fn) = std::nullopt;
 };
-
-/// The learning rate of a group: `group.options().get_lr()`, `group.options().set_lr(0.1)`. Other
-/// options are members of the group itself: `group.momentum = 0.9`.
-class LearningRateOption {
- public:
-  explicit LearningRateOption(ParamGroup& group) : group_(group) {}
-  double get_lr() const { return group_.lr.value(); }
-  void set_lr(double lr) const { group_.lr = lr; }
-
- private:
-  ParamGroup& group_;
-};
-inline LearningRateOption ParamGroup::options() { return LearningRateOption(*this); }
 
 /// libtorch's StepLR: the call of step() with number k >= 1, counted from 0, multiplies lr by gamma
 /// if `step_size` divides k. In Python, and with EpochStepLR, each decay comes one call earlier.

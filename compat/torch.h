@@ -41,6 +41,7 @@
 #include <halfgrad/compat/impl_names.h>
 #include <halfgrad/compat/instance_norm.h>
 #include <halfgrad/compat/layers.h>
+#include <halfgrad/compat/linalg.h>
 #include <halfgrad/compat/loss_layers.h>
 #include <halfgrad/compat/module_dict.h>
 #include <halfgrad/compat/module_holder.h>
@@ -49,11 +50,13 @@
 #include <halfgrad/compat/nested_list.h>
 #include <halfgrad/compat/nn_options.h>
 #include <halfgrad/compat/optim.h>
+#include <halfgrad/compat/optim_options.h>
 #include <halfgrad/compat/option.h>
 #include <halfgrad/compat/optional_tensor.h>
 #include <halfgrad/compat/padding.h>
 #include <halfgrad/compat/parameter_list.h>
 #include <halfgrad/compat/parameters.h>
+#include <halfgrad/compat/second_names.h>
 #include <halfgrad/compat/serialize.h>
 #include <halfgrad/compat/spellings.h>
 #include <halfgrad/compat/transformer_options.h>

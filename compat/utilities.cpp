@@ -20,6 +20,33 @@
 #include <halfgrad/nn/norm.h>
 
 namespace halfgrad::detail {
+
+const char* libtorch_name(DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+      return "Double";
+    case DType::f32:
+      return "Float";
+    case DType::f16:
+      return "Half";
+    case DType::bf16:
+      return "BFloat16";
+    case DType::i64:
+      return "Long";
+    case DType::i32:
+      return "Int";
+    case DType::u8:
+      return "Byte";
+    case DType::boolean:
+      return "Bool";
+    case DType::i16:
+      return "Short";
+    case DType::i8:
+      return "Char";
+  }
+  fail<std::logic_error>("toString", "expected a dtype, got {}", static_cast<int>(dtype));
+}
+
 namespace {
 
 bool is_norm(const nn::Module& module) {
@@ -45,11 +72,8 @@ std::string name_text(const nn::Module& module) {
 void print_parameters(std::ostream& out, const nn::Module& module) {
   out << module.name() << "(\n";
   for (const auto& [name, parameter] : module.named_parameters()) {
-    std::string kind(halfgrad::name(parameter.dtype()));  // "float32", in libtorch "Float"
-    if (parameter.dtype() == kFloat32) kind = "Float";
-    if (parameter.dtype() == kFloat64) kind = "Double";
-    out << '(' << name << "): Parameter containing: [" << kind << " of size "
-        << to_string(parameter.sizes()) << "]\n";
+    out << '(' << name << "): Parameter containing: [" << libtorch_name(parameter.dtype())
+        << " of size " << to_string(parameter.sizes()) << "]\n";
   }
   out << ')';
 }

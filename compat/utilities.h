@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <exception>
 #include <iterator>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -20,6 +22,12 @@
 
 /// Small things of libtorch's namespaces torch, at and c10 that programs use beside tensors.
 namespace halfgrad {
+namespace detail {
+
+/// "Float", "Half", "Long", ...
+const char* libtorch_name(DType dtype);
+
+}  // namespace detail
 
 // libtorch's other names for a dtype.
 using Dtype = DType;
@@ -27,7 +35,15 @@ using TypeMeta = DType;
 // NOLINTBEGIN(readability-identifier-naming): libtorch's names
 constexpr DType typeMetaToScalarType(DType dtype) { return dtype; }
 constexpr DType scalarTypeToTypeMeta(DType dtype) { return dtype; }
+constexpr bool isFloatingType(DType dtype) { return is_floating_point(dtype); }
+constexpr bool isIntegralType(DType dtype, bool includeBool) {
+  return !is_floating_point(dtype) && (includeBool || dtype != kBool);
+}
+constexpr std::size_t elementSize(DType dtype) { return item_size(dtype); }
+inline const char* toString(DType dtype) { return detail::libtorch_name(dtype); }
 // NOLINTEND(readability-identifier-naming)
+using std::nullopt_t;
+using std::string_view;
 
 /// The integers from `first` on, before `end`.
 template <std::integral T>
@@ -140,13 +156,23 @@ TempFile make_tempfile(const std::string& prefix = "torch-file-");
 /// libtorch's names for a check of what the program itself should have made true.
 #define TORCH_INTERNAL_ASSERT(...) TORCH_CHECK(__VA_ARGS__)
 #define AT_ASSERT(...) TORCH_CHECK(__VA_ARGS__)
+#define AT_ASSERTM(...) TORCH_CHECK(__VA_ARGS__)
+#define AT_ERROR(...) TORCH_CHECK(false, __VA_ARGS__)
+/// libtorch's checks of a value, a type and an index: std::invalid_argument and std::out_of_range.
+#define TORCH_CHECK_VALUE(condition, ...) \
+  HALFGRAD_CHECK(std::invalid_argument, condition, __VA_ARGS__)
+#define TORCH_CHECK_TYPE(condition, ...) \
+  HALFGRAD_CHECK(std::invalid_argument, condition, __VA_ARGS__)
+#define TORCH_CHECK_INDEX(condition, ...) HALFGRAD_CHECK(std::out_of_range, condition, __VA_ARGS__)
 
 /// Throws std::runtime_error with the printed parts unless `condition` is true.
-#define TORCH_CHECK(condition, ...)                                                            \
+#define TORCH_CHECK(condition, ...) HALFGRAD_CHECK(std::runtime_error, condition, __VA_ARGS__)
+
+#define HALFGRAD_CHECK(Error, condition, ...)                                                  \
   do {                                                                                         \
     if (!(condition)) {                                                                        \
       const std::string torch_check_text = ::halfgrad::str(__VA_ARGS__);                       \
-      throw halfgrad::detail::Raised<std::runtime_error>(                                      \
+      throw halfgrad::detail::Raised<Error>(                                                   \
           torch_check_text.empty() ? "expected " #condition " to be true" : torch_check_text); \
     }                                                                                          \
   } while (false)

@@ -36,7 +36,7 @@ void run(const Loop& loop, std::int64_t steps) {
   for (std::size_t i = 0; i < trace.size(); ++i) {
     const Step& step = trace[i];
     table.print_row({std::to_string(i), fmt::format("{:.5g}", programs::printed(step.loss)),
-                     fmt::format("{:g}", step.scale), step.skipped ? "skipped" : "",
+                     fmt::format("{:.8g}", step.scale), step.skipped ? "skipped" : "",
                      fmt::format("{:.5g}", programs::printed(step.seen))});
   }
 }

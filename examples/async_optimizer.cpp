@@ -139,7 +139,7 @@ int main(int argc, char** argv) {
   app.add_option("--steps", options.steps, "Number of training steps that are timed")
       ->check(checks::positive)
       ->capture_default_str();
-  app.add_option("--hidden", options.hidden, "Width of its two hidden layers")
+  app.add_option("--hidden", options.hidden, "Width of the two hidden layers")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
   app.parse_or_exit(argc, argv);

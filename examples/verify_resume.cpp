@@ -189,7 +189,8 @@ Options parse_options(int argc, char** argv) {
   Options options;
   options.program = argv[0];
   options.command.assign(argv, argv + argc);
-  app.add_option("--steps", options.steps, "N")->check(CLI::Range(1, 1 << 20));
+  app.add_option("--steps", options.steps, "N, the micro-batches before the restart and after it")
+      ->check(CLI::Range(1, 1 << 20));
   const CLI::Range micro_batches(1, 1 << 21);
   CLI::Option* const only =
       app.add_option("--mode", options.mode, "Only one of fp32, fp16, bf16, fp16-async")
@@ -199,7 +200,8 @@ Options parse_options(int argc, char** argv) {
       app.add_option("--to", options.to, "Only train, to this number of micro-batches")
           ->check(micro_batches)
           ->needs(only);
-  app.add_option("--complete-at", options.complete_at, "Wait there for a pending step")
+  app.add_option("--complete-at", options.complete_at,
+                 "After this micro-batch, wait for a step of fp16-async that still runs")
       ->check(micro_batches)
       ->needs(part);
   CLI::Option* const saved =

@@ -44,7 +44,7 @@ bool EarlyStopping::step(double metric) {
 void EarlyStopping::restore_best() {
   if (!weights_) {
     halfgrad::detail::fail<std::runtime_error>(
-        "EarlyStopping", "expected a metric other than NaN before, got {} epochs without one",
+        "EarlyStopping", "expected an epoch whose metric is not NaN, got none in {} epochs",
         epoch_ + 1);
   }
   model_.load_state_dict(*weights_);

@@ -38,8 +38,9 @@ void Standardize::fit(const Tensor& x) {
   for (std::size_t i = 0; i < deviations.size(); ++i) {
     // A sum with NaN or infinity is NaN or infinity, and so is its variance.
     if (!std::isfinite(deviations[i])) {
-      halfgrad::detail::fail("Standardize",
-                             "expected finite elements to fit, got a feature {} with others", i);
+      halfgrad::detail::fail(
+          "Standardize",
+          "expected finite elements with a finite variance, got others in feature {}", i);
     }
     deviations[i] = ranges[i] == 0 ? 1 : std::sqrt(deviations[i]);
   }

@@ -31,6 +31,9 @@ class Adagrad : public FormulaOptimizer {
   /// Throws std::invalid_argument if an option is negative or NaN, and as add_param_group().
   explicit Adagrad(std::vector<Tensor> params, const AdagradArguments& options = {});
   explicit Adagrad(std::vector<ParamGroup> groups, const AdagradArguments& options = {});
+  template <GroupLike Group>
+  explicit Adagrad(const std::vector<Group>& groups, const AdagradArguments& options = {})
+      : Adagrad(std::vector<ParamGroup>(groups.begin(), groups.end()), options) {}
   /// Short form: `Adagrad(parameters, 0.1)` for {.lr = 0.1}.
   Adagrad(std::vector<Tensor> params, std::floating_point auto lr)
       : Adagrad(std::move(params), AdagradArguments{.lr = lr}) {}

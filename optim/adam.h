@@ -37,6 +37,9 @@ class Adam : public Optimizer {
   /// outside [0, 1), and as add_param_group().
   explicit Adam(std::vector<Tensor> params, const AdamArguments& options = {});
   explicit Adam(std::vector<ParamGroup> groups, const AdamArguments& options = {});
+  template <GroupLike Group>
+  explicit Adam(const std::vector<Group>& groups, const AdamArguments& options = {})
+      : Adam(std::vector<ParamGroup>(groups.begin(), groups.end()), options) {}
   /// libtorch's short form: `Adam(parameters, 0.1)` for {.lr = 0.1}.
   Adam(std::vector<Tensor> params, std::floating_point auto lr)
       : Adam(std::move(params), AdamArguments{.lr = lr}) {}

@@ -25,6 +25,9 @@ class AdamW : public Adam {
  public:
   explicit AdamW(std::vector<Tensor> params, const AdamWArguments& options = {});
   explicit AdamW(std::vector<ParamGroup> groups, const AdamWArguments& options = {});
+  template <GroupLike Group>
+  explicit AdamW(const std::vector<Group>& groups, const AdamWArguments& options = {})
+      : AdamW(std::vector<ParamGroup>(groups.begin(), groups.end()), options) {}
   /// libtorch's short form: `AdamW(parameters, 0.1)` for {.lr = 0.1}.
   AdamW(std::vector<Tensor> params, std::floating_point auto lr)
       : AdamW(std::move(params), AdamWArguments{.lr = lr}) {}

@@ -52,7 +52,7 @@ const Array& DeviceOptions::array(Device device) const {
   for (const Copy& copy : copies_) {
     if (copy.array.device() == device) return copy.array;
   }
-  fail<std::logic_error>("step", "expected a step as usual before a graph captures one, got none");
+  fail<std::logic_error>("step", "expected an ordinary step before a graph captures one, got none");
 }
 
 void DeviceOptions::send(const optim::ParamGroup& group) {

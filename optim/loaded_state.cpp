@@ -18,8 +18,8 @@ void check_entries(const std::string& optimizer, std::int64_t number, const Para
     if (std::ranges::any_of(entries, has_name) || std::ranges::any_of(of_masters, has_name)) {
       continue;
     }
-    fail(optimizer, "expected entries that it has in the state of parameter {}, got {}", number,
-         name);
+    fail(optimizer, "expected entries of {} in the state of parameter {}, got {}", optimizer,
+         number, name);
   }
   const auto is_saved = [&saved](const StateEntry& entry) { return saved.contains(entry.name); };
   for (const auto* kind : {&entries, &of_masters}) {

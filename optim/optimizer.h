@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -22,7 +23,7 @@ class LateUpdates;
 
 namespace halfgrad::optim {
 
-class LearningRateOption;  // compat/optim.h
+class GroupOptions;  // compat/optim_options.h
 
 /// Parameters that share options, as in torch.optim. When the group is added, empty options take
 /// the optimizer's own values; options that the optimizer does not have stay empty.
@@ -46,8 +47,14 @@ struct ParamGroup {
   std::optional<bool> decoupled_weight_decay{};
   std::optional<double> initial_lr{};  ///< set by the first learning-rate scheduler, or OneCycleLR
 
-  LearningRateOption options();  ///< libtorch's spelling: `options().get_lr()` is `lr`
+  /// libtorch's spelling: `options().get_lr()` is `lr`.
+  GroupOptions options();
+  bool has_options() const { return true; }
 };
+
+/// A type that converts to a ParamGroup, such as libtorch's OptimizerParamGroup.
+template <class T>
+concept GroupLike = std::convertible_to<T, ParamGroup> && !std::same_as<T, ParamGroup>;
 
 /// A GradScaler's inputs to a step, as 0-dim float32 arrays on any device. They are copied to the
 /// device of the parameters, where the kernels read them. The host does not read them, and waits

@@ -38,6 +38,9 @@ class RMSprop : public FormulaOptimizer {
   /// Throws std::invalid_argument if an option is negative or NaN, and as add_param_group().
   explicit RMSprop(std::vector<Tensor> params, const RMSpropArguments& options = {});
   explicit RMSprop(std::vector<ParamGroup> groups, const RMSpropArguments& options = {});
+  template <GroupLike Group>
+  explicit RMSprop(const std::vector<Group>& groups, const RMSpropArguments& options = {})
+      : RMSprop(std::vector<ParamGroup>(groups.begin(), groups.end()), options) {}
   /// Short form: `RMSprop(parameters, 0.1)` for {.lr = 0.1}.
   RMSprop(std::vector<Tensor> params, std::floating_point auto lr)
       : RMSprop(std::move(params), RMSpropArguments{.lr = lr}) {}

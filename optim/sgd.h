@@ -32,6 +32,9 @@ class SGD : public Optimizer {
   /// without momentum or with dampening, and as add_param_group().
   explicit SGD(std::vector<Tensor> params, const SGDArguments& options = {});
   explicit SGD(std::vector<ParamGroup> groups, const SGDArguments& options = {});
+  template <GroupLike Group>
+  explicit SGD(const std::vector<Group>& groups, const SGDArguments& options = {})
+      : SGD(std::vector<ParamGroup>(groups.begin(), groups.end()), options) {}
   /// libtorch's short form: `SGD(parameters, 0.1)` for {.lr = 0.1}.
   SGD(std::vector<Tensor> params, std::floating_point auto lr)
       : SGD(std::move(params), SGDArguments{.lr = lr}) {}

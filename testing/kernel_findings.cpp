@@ -59,7 +59,7 @@ std::string farness_of(const NearestShare& share) {
   std::ostringstream message;
   message.precision(3);
   message << 100 * share.far / share.elements
-          << " % of elements are not the nearest value, in the mean of all cases: expected one "
+          << " % of the rounded elements of all cases are not the nearest value: expected one "
              "rounding to nearest, of a result in the dtype that accumulates";
   return message.str();
 }

@@ -91,7 +91,7 @@ std::string to_text(const KernelReport& report) {
       << number_text(use.mean_ulps(), 3) << " mean, " << number_text(use.max_ulps, 3)
       << " at most, " << number_text(use.bias(), 2) << " bias\n  error         "
       << number_text(use.relative_to_low_precision(), 3)
-      << " of that of the same maths, each operation rounded to " << report.output
+      << " times that of the same maths with each operation rounded to " << report.output
       << "\n  vacuous for   "
       << joined(kAllImpostors,
                 [&](Impostor impostor) {

@@ -3,7 +3,7 @@
     spills.py PTXAS ARCHITECTURE LIBRARY...
 
 Reads the plain PTX that nvcc embeds in libraries (--no-compress) and assembles it for the
-architecture. Exits with 1 if a kernel spills registers or has a local array that no entry of KNOWN
+architecture, or for the one architecture that it names, such as sm_90a. Exits with 1 if a kernel spills registers or has a local array that no entry of KNOWN
 explains, or if an entry explains nothing.
 """
 
@@ -44,6 +44,9 @@ def programs(library):
 
 def warnings(ptxas, architecture, text):
     """Returns {kernel: bytes of stack} for the kernels that use local memory."""
+    only = re.search(rb"\.target (sm_\d+a)", text)
+    if only:
+        architecture = only.group(1).decode()
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder, "kernels.ptx")
         source.write_bytes(text)

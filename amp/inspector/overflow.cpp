@@ -116,7 +116,8 @@ std::string explain(const Overflow& overflow) {
       return "all gradients are finite";
     case OverflowCause::scale_too_high:
       text << "the scale is too high: " << overflow.what << " overflowed in " << overflow.op
-           << "'s backward" << module << ", " << overflow.magnitude_unscaled << " x "
+           << "'s backward" << module << "; its largest magnitude is "
+           << overflow.magnitude_unscaled << " at scale 1, and the scale is "
            << message_part(overflow.scale) << "; the largest safe scale is "
            << message_part(*overflow.safe_scale);
       break;

@@ -77,8 +77,10 @@ struct FindOverflowOptions {
 Overflow find_overflow(const NamedModel& model, const std::function<Tensor()>& loss,
                        const FindOverflowOptions& options = {});
 
-/// Two sentences: "the scale is too high: the gradient of encoder.2.weight (operand 1) overflowed
-/// in linear's backward in encoder.2: 6.1 x 65536 is above 65504; the largest safe scale is 8192".
+/// One sentence: "the scale is too high: the gradient of encoder.2.weight (operand 1) overflowed in
+/// linear's backward in encoder.2; its largest magnitude is 6.1 at scale 1, and the scale is 65536;
+/// the largest safe scale is 8192". Below it stand the line of the user's code, if it is known, and
+/// the ranges of the operands.
 std::string explain(const Overflow& overflow);
 
 }  // namespace halfgrad::amp

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <halfgrad/autograd/composed/moving.h>
+#include <halfgrad/autograd/graph/op_name.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
 
@@ -9,7 +10,7 @@ namespace {
 
 Tensor joined_along(const char* op, const std::vector<Tensor>& tensors, std::int64_t dim) {
   if (tensors.empty()) detail::fail(op, "expected at least one tensor, got none");
-  return cat(tensors, dim);
+  return detail::with_op_name(op, "cat", [&] { return cat(tensors, dim); });
 }
 
 // Returns the size along `dim` of a tensor of at least `dims` dimensions.

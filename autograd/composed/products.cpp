@@ -7,6 +7,7 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/graph/composite_op.h>
 #include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/graph/op_name.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
 
@@ -182,6 +183,26 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, Scalar b
 }
 
 Tensor ger(const Tensor& self, const Tensor& vec2) { return outer(self, vec2); }
+
+Tensor vdot(const Tensor& self, const Tensor& other) {
+  return detail::with_op_name("vdot", "dot", [&] { return dot(self, other); });
+}
+
+// The sum over the batch joins the summed dimension: [n, b m] @ [b m, p].
+Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, Scalar beta,
+              Scalar alpha) {
+  const bool fits = batch1.dim() == 3 && batch2.dim() == 3 && batch1.size(0) == batch2.size(0) &&
+                    batch1.size(2) == batch2.size(1);
+  expect_fit("addbmm", "batches [b, n, m] and [b, m, p]", fits, batch1, batch2);
+  const Shape sizes{batch1.size(1), batch2.size(2)};
+  if (!expands_to(self.sizes(), sizes)) {
+    detail::fail("addbmm", "expected self to broadcast to {}, got {}", sizes, self.sizes());
+  }
+  expect_factors("addbmm", self, batch1, beta, alpha);
+  const std::int64_t depth = batch1.size(0) * batch1.size(2);
+  return addmm(self, reshape(transpose(batch1, 0, 1), {sizes[0], depth}),
+               reshape(batch2, {depth, sizes[1]}), beta, alpha);
+}
 
 Tensor chain_matmul(const std::vector<Tensor>& matrices) {
   if (matrices.empty()) detail::fail("chain_matmul", "expected one matrix or more, got none");

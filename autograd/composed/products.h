@@ -36,6 +36,14 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, Scalar b
 /// outer().
 Tensor ger(const Tensor& self, const Tensor& vec2);
 
+/// dot(): the values are real.
+Tensor vdot(const Tensor& self, const Tensor& other);
+/// beta * self + alpha * the sum of the products of matrices batch1[i] @ batch2[i], for batches
+/// [b, n, m] and [b, m, p]; self broadcasts to [n, p]. With beta 0 self is not read. Throws
+/// std::invalid_argument for other shapes.
+Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, Scalar beta = 1,
+              Scalar alpha = 1);
+
 /// The product of matrices in the order that needs the fewest multiplications. Throws
 /// std::invalid_argument for no matrix, and for sizes that do not fit.
 Tensor chain_matmul(const std::vector<Tensor>& matrices);

@@ -4,6 +4,7 @@
 
 #include <halfgrad/autograd/composed/widened.h>
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/graph/op_name.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/engines/sorting.h>
 #include <halfgrad/core/fail.h>
@@ -102,7 +103,10 @@ Tensor nansum(const Tensor& self, std::optional<DType> dtype) {
   return nansum(self, Dims(), false, dtype);
 }
 Tensor nansum(const Tensor& self, const Dims& dim, bool keepdim, std::optional<DType> dtype) {
-  const auto compute = [&](const Tensor& x) { return sum(without_nans(x), dim, keepdim, dtype); };
+  const auto compute = [&](const Tensor& x) {
+    return detail::with_op_name("nansum", "sum",
+                                [&] { return sum(without_nans(x), dim, keepdim, dtype); });
+  };
   return detail::composite("nansum", Precision::any, compute, self);
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/graph/op_name.h>
 #include <halfgrad/autograd/precision.h>
 #include <halfgrad/autograd/tensor.h>
 
@@ -26,7 +28,9 @@ Tensor& run_in_place(const Tensor& target, const char* op, const F& compute) {
   const CastRuleScope no_rule(nullptr);
   // Refuses before random numbers are drawn or work is done.
   if (GradMode::is_enabled() && target.requires_grad()) static_cast<void>(recordable(target, op));
-  assign_in_place(target, compute(), op);
+  std::string_view without(op);
+  without.remove_suffix(1);  // the op that compute() calls: "add" of "add_"
+  assign_in_place(target, with_op_name(op, without, compute), op);
   return const_cast<Tensor&>(target);  // as in libtorch: the handle itself does not change
 }
 

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include <halfgrad/autograd/graph/op_name.h>
 #include <halfgrad/autograd/op_table/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/division_operands.h>
@@ -103,7 +104,9 @@ Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_vi
   detail::fail("div", "expected \"trunc\", \"floor\" or no rounding_mode, got \"{}\"",
                *rounding_mode);
 }
-Tensor floor_divide(const Tensor& self, const Tensor& other) { return div(self, other, "floor"); }
+Tensor floor_divide(const Tensor& self, const Tensor& other) {
+  return detail::with_op_name("floor_divide", "div", [&] { return div(self, other, "floor"); });
+}
 
 Tensor operator/(Scalar a, const Tensor& b) {
   return detail::apply_elementwise(detail::ScalarOver{}, detail::wrap(a, b.device()), b);

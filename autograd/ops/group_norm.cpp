@@ -28,7 +28,8 @@ void check_group_norm(const Tensor& input, std::int64_t num_groups, const Tensor
            parameter->sizes());
     }
     if ((parameter->dtype() == kDouble) != (input.dtype() == kDouble)) {
-      fail("group_norm", "expected float64 weight and bias for float64 input only, got {} for {}",
+      fail("group_norm",
+           "expected weight and bias of float64 if and only if the input is, got {} for {}",
            parameter->dtype(), input.dtype());
     }
   }

@@ -144,7 +144,8 @@ void check_normalized(const char* op, const Tensor& input, const Shape& shape, c
 
 void check_float64(const Tensor& input, const Tensor& parameter) {
   if (!parameter.defined() || (parameter.dtype() == kDouble) == (input.dtype() == kDouble)) return;
-  fail("layer_norm", "expected float64 weight and bias for float64 input only, got {} for {}",
+  fail("layer_norm",
+       "expected weight and bias of float64 if and only if the input is, got {} for {}",
        parameter.dtype(), input.dtype());
 }
 

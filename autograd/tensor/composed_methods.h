@@ -34,6 +34,14 @@ class ComposedMethods : public InPlaceMethods {
   std::vector<Tensor> tensor_split(std::int64_t sections, std::int64_t dim = 0) const;
   std::vector<Tensor> tensor_split(const std::vector<std::int64_t>& indices,
                                    std::int64_t dim = 0) const;
+  std::vector<Tensor> hsplit(std::int64_t sections) const;
+  std::vector<Tensor> hsplit(const std::vector<std::int64_t>& indices) const;
+  std::vector<Tensor> vsplit(std::int64_t sections) const;
+  std::vector<Tensor> vsplit(const std::vector<std::int64_t>& indices) const;
+  std::vector<Tensor> dsplit(std::int64_t sections) const;
+  std::vector<Tensor> dsplit(const std::vector<std::int64_t>& indices) const;
+  /// The elements in row-major order, [numel]: a view if the strides allow it.
+  Tensor ravel() const;
   Tensor broadcast_to(const Shape& sizes) const;
   Tensor tile(const Shape& dims) const;
   Tensor repeat_interleave(std::int64_t repeats, std::optional<std::int64_t> dim = std::nullopt,
@@ -103,6 +111,18 @@ class ComposedMethods : public InPlaceMethods {
   Tensor inner(const Tensor& other) const;
   Tensor kron(const Tensor& other) const;
   Tensor matrix_power(std::int64_t n) const;
+  Tensor vdot(const Tensor& other) const;
+  Tensor addbmm(const Tensor& batch1, const Tensor& batch2, Scalar beta = 1,
+                Scalar alpha = 1) const;
+
+  // --- composed/inverse.h ---
+  Tensor asin() const;
+  Tensor acos() const;
+  Tensor atan() const;
+  Tensor atan2(const Tensor& other) const;
+  Tensor asinh() const;
+  Tensor acosh() const;
+  Tensor atanh() const;
 
   // --- composed/counting.h ---
   Tensor argwhere() const;

@@ -9,6 +9,8 @@
 #include <halfgrad/autograd/graph/op_name.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/tensor.h>
+#include <halfgrad/core/engines/copy.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/random.h>
 
 // The in-place methods of ops of several operands, and those without a function of the same name.
@@ -26,6 +28,25 @@ std::int64_t integers_of(DType dtype) {
     }
     return 0;
   });
+}
+
+Tensor& filled(const Tensor& self, const char* op, Scalar value) {
+  return run_in_place(self, op, [&] {
+    return Tensor(Array::full({}, value, self.dtype(), self.device())).expand(self.sizes());
+  });
+}
+
+// The dtype in which to draw elements of a continuous distribution.
+DType drawn_dtype(const Array& elements) {
+  return is_reduced(elements.dtype()) ? kFloat32 : elements.dtype();
+}
+
+// Throws unless `self` can hold fractions and its parameter is positive.
+void expect_continuous(const Tensor& self, const char* op, const char* name, double parameter) {
+  if (!self.is_floating_point()) {
+    fail(op, "expected a floating point tensor, got {}", self.dtype());
+  }
+  if (!(parameter > 0)) fail(op, "expected {} > 0, got {}", name, parameter);
 }
 
 // Assigns random elements, which fill(elements, key) draws.
@@ -98,6 +119,15 @@ Tensor& InPlaceMethods::fmod_(const Tensor& other) const {
 Tensor& InPlaceMethods::fmod_(Scalar other) const {
   return run_in_place(self(), "fmod_", [&] { return self().fmod(other); });
 }
+Tensor& InPlaceMethods::operator&=(const Tensor& other) const {
+  return run_in_place(self(), "operator&=", [&] { return self() & other; });
+}
+Tensor& InPlaceMethods::operator|=(const Tensor& other) const {
+  return run_in_place(self(), "operator|=", [&] { return self() | other; });
+}
+Tensor& InPlaceMethods::operator^=(const Tensor& other) const {
+  return run_in_place(self(), "operator^=", [&] { return self() ^ other; });
+}
 Tensor& InPlaceMethods::pow_(const Tensor& exponent) const {
   return run_in_place(self(), "pow_", [&] {
     return operand_for_backward(self(), exponent.requires_grad()).pow(exponent);
@@ -109,6 +139,9 @@ Tensor& InPlaceMethods::pow_(Scalar exponent) const {
 Tensor& InPlaceMethods::clamp_(std::optional<Scalar> min, std::optional<Scalar> max) const {
   return run_in_place(self(), "clamp_",
                       [&] { return operand_for_backward(self()).clamp(min, max); });
+}
+Tensor& InPlaceMethods::clip_(std::optional<Scalar> min, std::optional<Scalar> max) const {
+  return clamp_(min, max);
 }
 Tensor& InPlaceMethods::clamp_(const Tensor& min) const { return clamp_(min, {}); }
 Tensor& InPlaceMethods::clamp_(const Tensor& min, const Tensor& max) const {
@@ -179,12 +212,8 @@ Tensor& InPlaceMethods::copy_(const Tensor& source) const {
     return with_op_name("copy_", "expand", [&] { return source.to(x).expand(x.sizes()); });
   });
 }
-Tensor& InPlaceMethods::fill_(Scalar value) const {
-  const Tensor& x = self();
-  return run_in_place(x, "fill_", [&] {
-    return Tensor(Array::full({}, value, x.dtype(), x.device())).expand(x.sizes());
-  });
-}
+Tensor& InPlaceMethods::fill_(Scalar value) const { return filled(self(), "fill_", value); }
+Tensor& InPlaceMethods::zero_() const { return filled(self(), "zero_", 0); }
 Tensor& InPlaceMethods::normal_(double mean, double std) const {
   return drawn(self(), "normal_", [=](const Array& numbers, RandomKey key) {
     random::normal(numbers, mean, std, key);
@@ -198,6 +227,23 @@ Tensor& InPlaceMethods::uniform_(double from, double to) const {
 Tensor& InPlaceMethods::bernoulli_(double p) const {
   return drawn(self(), "bernoulli_",
                [=](const Array& numbers, RandomKey key) { random::bernoulli(numbers, p, key); });
+}
+// -log(1 - u) / lambd of uniform u in [0, 1), drawn in at least float32
+Tensor& InPlaceMethods::exponential_(double lambd) const {
+  expect_continuous(self(), "exponential_", "lambd", lambd);
+  return drawn(self(), "exponential_", [=](const Array& numbers, RandomKey key) {
+    const Array u = Array::empty(numbers.sizes(), drawn_dtype(numbers), numbers.device());
+    random::uniform(u, 0, 1, key);
+    copy(numbers, ((-Tensor(u)).log1p() / -lambd).array());
+  });
+}
+Tensor& InPlaceMethods::log_normal_(double mean, double std) const {
+  expect_continuous(self(), "log_normal_", "std", std);
+  return drawn(self(), "log_normal_", [=](const Array& numbers, RandomKey key) {
+    const Array x = Array::empty(numbers.sizes(), drawn_dtype(numbers), numbers.device());
+    random::normal(x, mean, std, key);
+    copy(numbers, Tensor(x).exp().array());
+  });
 }
 Tensor& InPlaceMethods::random_() const { return random_(0, integers_of(self().dtype())); }
 Tensor& InPlaceMethods::random_(std::int64_t from, std::int64_t to) const {

@@ -46,11 +46,17 @@ class InPlaceMethods : public UnaryMethods {
   Tensor& operator-=(Scalar other) const { return sub_(other); }
   Tensor& operator*=(Scalar other) const { return mul_(other); }
   Tensor& operator/=(Scalar other) const { return div_(other); }
+  /// Logical and, or and xor of bool tensors; other dtypes throw std::invalid_argument.
+  Tensor& operator&=(const Tensor& other) const;
+  Tensor& operator|=(const Tensor& other) const;
+  Tensor& operator^=(const Tensor& other) const;
   Tensor& pow_(const Tensor& exponent) const;
   Tensor& pow_(Scalar exponent) const;
   Tensor& clamp_(std::optional<Scalar> min, std::optional<Scalar> max = std::nullopt) const;
   Tensor& clamp_(const Tensor& min) const;
   Tensor& clamp_(const Tensor& min, const Tensor& max) const;
+  /// clamp_() by NumPy's name.
+  Tensor& clip_(std::optional<Scalar> min, std::optional<Scalar> max = std::nullopt) const;
   Tensor& clamp_min_(Scalar min) const;
   Tensor& clamp_max_(Scalar max) const;
   Tensor& clamp_min_(const Tensor& min) const;
@@ -73,11 +79,15 @@ class InPlaceMethods : public UnaryMethods {
                    Scalar alpha = 1) const;
   Tensor& copy_(const Tensor& source) const;
   Tensor& fill_(Scalar value) const;
-  Tensor& zero_() const { return fill_(0); }
+  Tensor& zero_() const;
   /// Assign random elements, drawn from default_generator(); see core/random.h.
   Tensor& normal_(double mean = 0, double std = 1) const;
   Tensor& uniform_(double from = 0, double to = 1) const;
   Tensor& bernoulli_(double p = 0.5) const;
+  /// The exponential distribution with mean 1 / lambd, and exp() of normal elements. Throw
+  /// std::invalid_argument for integers, lambd <= 0 and std <= 0.
+  Tensor& exponential_(double lambd = 1) const;
+  Tensor& log_normal_(double mean = 1, double std = 2) const;
   /// Integers on [from, to). Without `to` up to the largest that the dtype holds, and, for a
   /// floating-point dtype, below which it holds every integer: 2^24 for float32.
   Tensor& random_() const;

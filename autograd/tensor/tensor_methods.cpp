@@ -59,6 +59,9 @@ Tensor TensorMethods::clamp(const Tensor& min) const { return halfgrad::clamp(se
 Tensor TensorMethods::clamp(const Tensor& min, const Tensor& max) const {
   return halfgrad::clamp(self(), min, max);
 }
+Tensor TensorMethods::clip(std::optional<Scalar> min, std::optional<Scalar> max) const {
+  return halfgrad::clamp(self(), min, max);
+}
 Tensor TensorMethods::clamp_min(Scalar min) const { return halfgrad::clamp_min(self(), min); }
 Tensor TensorMethods::clamp_max(Scalar max) const { return halfgrad::clamp_max(self(), max); }
 Tensor TensorMethods::clamp_min(const Tensor& min) const {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include <halfgrad/autograd/compat/tensor_options.h>
@@ -62,6 +63,8 @@ class TensorMethods : public ComposedMethods {
   Tensor clamp(std::optional<Scalar> min, std::optional<Scalar> max = std::nullopt) const;
   Tensor clamp(const Tensor& min) const;
   Tensor clamp(const Tensor& min, const Tensor& max) const;
+  /// clamp() by NumPy's name.
+  Tensor clip(std::optional<Scalar> min, std::optional<Scalar> max = std::nullopt) const;
   Tensor clamp_min(Scalar min) const;
   Tensor clamp_max(Scalar max) const;
   Tensor clamp_min(const Tensor& min) const;
@@ -163,6 +166,15 @@ class TensorMethods : public ComposedMethods {
   std::int64_t itemsize() const;    ///< element_size()
   std::int64_t get_device() const;  ///< the index of the GPU, or -1 on the CPU
   Layout layout() const { return kStrided; }
+  /// libtorch's names: data_ptr<const T>() and data_ptr<T>().
+  template <class T>
+  const T* const_data_ptr() const {
+    return as_tensor<T>().template data_ptr<const T>();
+  }
+  template <class T>
+  T* mutable_data_ptr() const {
+    return as_tensor<T>().template data_ptr<T>();
+  }
   /// libtorch's spelling of set_grad(): `x.mutable_grad() = g`.
   MutableGrad mutable_grad() const;
   Tensor cpu() const;
@@ -247,6 +259,13 @@ class TensorMethods : public ComposedMethods {
 
  protected:
   TensorMethods() = default;
+
+ private:
+  // Tensor is complete when T is known.
+  template <class T>
+  const auto& as_tensor() const {
+    return static_cast<const std::conditional_t<std::is_void_v<T>, T, Tensor>&>(*this);
+  }
 };
 
 }  // namespace detail

@@ -87,7 +87,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaGetDriverEntryPointByVersion_ptsz(
 HALFGRAD_EMULATOR_API cudaError_t
 cudaGetDriverEntryPoint_ptsz(const char* symbol, void** function, unsigned long long flags,
                              cudaDriverEntryPointQueryResult* result) {
-  return cudaGetDriverEntryPoint(symbol, function, flags, result);
+  return cudaGetDriverEntryPointByVersion(symbol, function, CUDART_VERSION, flags, result);
 }
 
 // One process has the emulated devices for itself: other processes cannot share their memory.

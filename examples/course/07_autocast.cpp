@@ -24,8 +24,7 @@ std::string dtype_name(hg::DType dtype) {
   return text.str();
 }
 
-/// One op of each precision class, on float16 operands for which a float16 result is too small a
-/// box.
+/// One op of each precision class, on float16 operands whose result float16 cannot hold.
 struct Example {
   const char* fact;  ///< the class
   const char* call;

@@ -1,5 +1,5 @@
 /// Softmax of each row of a float32 matrix in CUDA: a right kernel, one with uncoalesced accesses,
-/// and four with a mistake each. halfgrad-check --emulate tells them apart without a GPU;
+/// and five with a mistake each. halfgrad-check --emulate tells them apart without a GPU;
 /// docs/kernel_check.md shows how.
 
 #include <cmath>

@@ -1,8 +1,9 @@
+#include <halfgrad/autograd/composed/inverse.h>
 #include <halfgrad/autograd/composed/pointwise.h>
 
 #include <halfgrad/python/bindings/op_binder.h>
 
-/// Functions of autograd/composed/pointwise.h.
+/// Functions of autograd/composed/pointwise.h and inverse.h.
 namespace halfgrad::python {
 namespace {
 
@@ -21,6 +22,12 @@ void bind_of_one(OpBinder& ops) {
   bind("rad2deg", &rad2deg, "x 180 / pi.");
   bind("sinh", &sinh, "The hyperbolic sine. Runs in float32 under autocast.");
   bind("cosh", &cosh, "The hyperbolic cosine. Runs in float32 under autocast.");
+  bind("asin", &asin, "The angle in [-pi/2, pi/2] of a sine. Runs in float32 under autocast.");
+  bind("acos", &acos, "The angle in [0, pi] of a cosine. Runs in float32 under autocast.");
+  bind("atan", &atan, "The angle in [-pi/2, pi/2] of a tangent.");
+  bind("asinh", &asinh, "The inverse of sinh.");
+  bind("acosh", &acosh, "The inverse of cosh, at least 0.");
+  bind("atanh", &atanh, "The inverse of tanh.");
   bind("sinc", &sinc, "sin(pi x) / (pi x), and 1 at 0.");
   bind("signbit", &signbit, "True where the sign bit is set, also for -0 and NaN.");
   ops.both("logit", &logit, "eps"_a = nb::none(),
@@ -47,6 +54,7 @@ void bind_of_two(OpBinder& ops) {
   };
   bind("logaddexp", &logaddexp, "log(e^input + e^other), without overflow.");
   bind("hypot", &hypot, "sqrt(input^2 + other^2), without overflow.");
+  bind("atan2", &atan2, "The angle of the point (other, input), in [-pi, pi].");
   bind("fmax", &fmax, "The larger element; the other operand's where one is NaN.");
   bind("fmin", &fmin, "The smaller element; the other operand's where one is NaN.");
   bind("xlogy", &xlogy, "input * log(other), and 0 where input is 0.");

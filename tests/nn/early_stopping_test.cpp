@@ -76,7 +76,7 @@ TEST(EarlyStopping, RefusesWrongOptionsAndRestoringNothing) {
   EarlyStopping early_stopping(Linear(1, 1));
   EXPECT_FALSE(early_stopping.step(kNan));
   EXPECT_EQ(message_of<std::runtime_error>([&] { early_stopping.restore_best(); }),
-            "EarlyStopping: expected a metric other than NaN before, got 1 epochs without one");
+            "EarlyStopping: expected an epoch whose metric is not NaN, got none in 1 epochs");
 }
 
 }  // namespace

@@ -78,10 +78,11 @@ TEST(Standardize, RefusesWrongDataAndUseBeforeFit) {
             "Standardize: expected x [n, 2] with n > 0 to fit, got [3]");
   EXPECT_THROW(scale.fit(zeros({0, 2})), std::invalid_argument);
   for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
-    EXPECT_EQ(message_of<std::invalid_argument>([&] {
-                scale.fit(tensor({{1.0, 2.0}, {1.0, bad}}));
-              }),
-              "Standardize: expected finite elements to fit, got a feature 1 with others");
+    EXPECT_EQ(
+        message_of<std::invalid_argument>([&] {
+          scale.fit(tensor({{1.0, 2.0}, {1.0, bad}}));
+        }),
+        "Standardize: expected finite elements with a finite variance, got others in feature 1");
   }
   EXPECT_THROW(Standardize(0), std::invalid_argument);
   scale.fit(tensor({{1.0, 2.0}, {3.0, 2.0}}));

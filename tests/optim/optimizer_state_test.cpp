@@ -220,12 +220,12 @@ TEST(OptimizerState, LoadingRejectsAnotherOptimizersState) {
       {into_adam(without(amsgrad, "max_exp_avg_sq")),
        "Adam: expected max_exp_avg_sq" + in_state + "none"},
       {into_adam(with(adam, detail::kOverflows)), "Adam: expected master" + in_state + "none"},
-      {into_adam(sgd), "Adam: expected entries that it has" + in_state + "momentum_buffer"},
+      {into_adam(sgd), "Adam: expected entries of Adam" + in_state + "momentum_buffer"},
       {into_sgd(sgd), "no error"},
       {into_sgd(without(sgd, "step")), "no error"},
       {into_sgd(without(sgd, "momentum_buffer")),
        "SGD: expected momentum_buffer" + in_state + "none"},
-      {into_sgd(adam), "SGD: expected entries that it has" + in_state + "exp_avg"},
+      {into_sgd(adam), "SGD: expected entries of SGD" + in_state + "exp_avg"},
   };
   for (const auto& c : cases) EXPECT_EQ(c.actual, c.expected);
 }

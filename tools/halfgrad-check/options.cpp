@@ -158,7 +158,8 @@ void add_contract_options(CLI::App& app, Arguments& given, testing::KernelCheckO
   app.add_option("--max-abs", options.leniency.max_abs,
                  "Largest magnitude of operands; infinities and greater values are replaced")
       ->check(checks::positive);
-  app.add_flag("--no-empty{false}", options.empty, "Leave out operands without elements");
+  app.add_flag_callback(
+      "--no-empty", [&options] { options.empty = false; }, "Leave out operands without elements");
   app.add_option("--without", given.without, "Kinds of inputs to leave out, such as \"near max\"")
       ->transform(programs::one_of(names_of_kinds()));
 }

@@ -77,8 +77,8 @@ void check_class_targets(const char* op, const Array& input, const Array& target
     fail(op, "expected weights of shape {}, got {}", Shape{classes}, weight.sizes());
   }
   if (weight.defined() && (weight.dtype() == DType::f64) != (input.dtype() == DType::f64)) {
-    fail(op, "expected float64 weights for float64 input only, got {} for {}", weight.dtype(),
-         input.dtype());
+    fail(op, "expected weights of float64 if and only if the input is, got {} for {}",
+         weight.dtype(), input.dtype());
   }
   if (classes > kMaxClasses) {
     fail(op, "expected at most {} classes, got {}", kMaxClasses, classes);

@@ -1,11 +1,30 @@
 #include <halfgrad/autograd/ops/shared/mlp_gradients.h>
 
+#include <atomic>
+
+#include <halfgrad/autograd/mlp.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/mlp_tiles.h>
 #include <halfgrad/autograd/ops/shared/parameter_gradients.h>
 
-namespace halfgrad::detail {
+namespace halfgrad {
 namespace {
+
+std::atomic<bool> warpgroups_allowed{false};
+
+}  // namespace
+
+namespace backends::cuda {
+
+void set_allow_warpgroup_mlp(bool allow) { warpgroups_allowed = allow; }
+bool allow_warpgroup_mlp() { return warpgroups_allowed; }
+
+}  // namespace backends::cuda
+
+namespace detail {
+namespace {
+
+bool by_warpgroups(const MlpArrays& mlp) { return warpgroups_allowed && mlp_fits_warpgroups(mlp); }
 
 MlpGradients multiplied(const MlpArrays& mlp, const MlpFactors& factors) {
   MlpGradients result{.dx = factors.dx, .weights = {}, .biases = {}};
@@ -27,6 +46,7 @@ MlpGradients multiplied(const MlpArrays& mlp, const MlpFactors& factors) {
 
 MlpGradients mlp_gradients(const MlpArrays& mlp, const Array& dy, bool with_dx) {
   if (dy.device().is_cpu()) return mlp_gradient_on_cpu(mlp, dy, with_dx);
+  if (by_warpgroups(mlp)) return mlp_gradient_by_warpgroups(mlp, dy, with_dx);
   if (mlp_sums_fit_cuda(mlp)) return mlp_gradient_on_cuda(mlp, dy, with_dx);
   return multiplied(mlp, mlp_factors_on_cuda(mlp, dy, with_dx));
 }
@@ -34,8 +54,10 @@ MlpGradients mlp_gradients(const MlpArrays& mlp, const Array& dy, bool with_dx) 
 MlpGradients mlp_loss_gradients(const MlpArrays& mlp, const MlpLoss& loss, const Array& dloss,
                                 bool with_dx) {
   if (dloss.device().is_cpu()) return mlp_loss_gradient_on_cpu(mlp, loss, dloss, with_dx);
+  if (by_warpgroups(mlp)) return mlp_loss_gradient_by_warpgroups(mlp, loss, dloss, with_dx);
   if (mlp_sums_fit_cuda(mlp)) return mlp_loss_gradient_on_cuda(mlp, loss, dloss, with_dx);
   return multiplied(mlp, mlp_loss_factors_on_cuda(mlp, loss, dloss, with_dx));
 }
 
-}  // namespace halfgrad::detail
+}  // namespace detail
+}  // namespace halfgrad

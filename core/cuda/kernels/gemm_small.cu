@@ -15,9 +15,9 @@
 //
 // Eight warps compute 32 x 32 sums each, by mma.sync (gemm_small_tile.h). Those with the same sums
 // share the terms of each step, and the block adds theirs in the end. Tiles of A and B are copied
-// to shared memory by cp.async, three steps ahead: 48 KiB on their way to each multiprocessor,
-// about what it takes to load at full speed from an L2 cache that is 700 cycles away. They keep the
-// layout of global memory, and ldmatrix absorbs a transpose.
+// to shared memory by cp.async, three steps ahead: 48 KiB are on their way to each multiprocessor,
+// because the L2 cache answers only after some hundred cycles. They keep the layout of global
+// memory, and ldmatrix absorbs a transpose.
 //
 // One operand may be float32, as the batch that a network gets: x in y = x w^T and in dw = dy^T x.
 // Its tiles are copied as they are, and each element is rounded to 16 bits on its way to the

@@ -91,4 +91,14 @@ MlpGradients mlp_loss_gradient_on_cuda(const MlpArrays& mlp, const MlpLoss& loss
 MlpFactors mlp_loss_factors_on_cuda(const MlpArrays& mlp, const MlpLoss& loss, const Array& dloss,
                                     bool with_dx);
 
+/// Returns whether the two functions below take these operands, which mlp_fits_cuda has accepted,
+/// or mlp_loss_fits_cuda: relu, a layer of more than 32 features, and compute capability 9.0.
+bool mlp_fits_warpgroups(const MlpArrays& mlp);
+
+/// The same gradients as mlp_gradient_on_cuda and mlp_loss_gradient_on_cuda, for layers of at most
+/// kWidestMlp features. Sums are added in another order.
+MlpGradients mlp_gradient_by_warpgroups(const MlpArrays& mlp, const Array& dy, bool with_dx);
+MlpGradients mlp_loss_gradient_by_warpgroups(const MlpArrays& mlp, const MlpLoss& loss,
+                                             const Array& dloss, bool with_dx);
+
 }  // namespace halfgrad::detail

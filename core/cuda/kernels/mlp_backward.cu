@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(kMlpThreads, 1)
     prefetch_tile(op, loss, first + static_cast<std::int64_t>(gridDim.x) * kMlpTileRows, lane);
     // 1. The activations again.
     T* const x = (begin == 0 ? tiles.h_of(0) : tiles.g) + first_of_warp;
-    load_x<T, kStride>(x, op, first, rows, lane);
+    load_x(PaddedTile<T, kWidth>{x}, op, first, rows, lane);
     __syncwarp();
     Fragment h[kBlocks] = {};
     load_fragments<T, kWidth>(h, x, op.blocks(0));
@@ -156,7 +156,8 @@ __global__ void __launch_bounds__(kMlpThreads, 1)
     if (begin == 0 && gradients.dx != nullptr) {
       store_fragments<T, kWidth>(own_g, g, op.blocks(0));
       __syncwarp();
-      store_rows<T, kStride>(static_cast<T*>(gradients.dx) + first * in, own_g, rows, in, lane);
+      store_rows(static_cast<T*>(gradients.dx) + first * in, PaddedTile<T, kWidth>{own_g}, rows, in,
+                 lane);
       __syncwarp();
     }
   }
@@ -188,18 +189,8 @@ MlpGradients gradients_of(const MlpArrays& mlp, const void* dy, const MlpLossOpe
                           bool with_dx) {
   const MlpOperands op = mlp_operands(mlp);
   const Launch launch(mlp.x, "mlp");
-  const auto like = [](const Array& a) { return Array::empty(a.sizes(), a.dtype(), a.device()); };
-  MlpGradients result;
-  SummedGradients to{};
-  if (with_dx) result.dx = Array::empty(mlp.x.sizes(), mlp.dtype(), mlp.x.device());
-  std::int64_t parameters = 0;
-  for (std::size_t l = 0; l < mlp.weights.size(); ++l) {
-    result.weights.push_back(like(mlp.weights[l]));
-    result.biases.push_back(mlp.biases[l].defined() ? like(mlp.biases[l]) : Array());
-    to.weights[l] = result.weights[l].data();
-    to.biases[l] = mlp.biases[l].defined() ? result.biases[l].data() : nullptr;
-    parameters += mlp.weights[l].numel() + mlp.weights[l].size(0);
-  }
+  const NewMlpGradients result(mlp, with_dx);
+  const std::int64_t parameters = result.parameters;
   with_mlp_kernel<kWidestSummedMlp>(
       mlp, [&]<class T, int kWidth, class F>(T, std::integral_constant<int, kWidth>, F) {
         const auto kernel = mlp_backward<T, kWidth, F>;
@@ -209,15 +200,14 @@ MlpGradients gradients_of(const MlpArrays& mlp, const void* dy, const MlpLossOpe
         const dim3 blocks(std::min(processors, blocks_for(op.rows, kMlpTileRows)),
                           blocks_for(op.layers, kGroup<kWidth>));
         const Array parts = Array::empty({blocks.x, parameters}, DType::f32, mlp.x.device());
-        const Gradients gradients{dy, with_dx ? result.dx.data() : nullptr, parts.data_as<float>(),
-                                  parameters};
+        const Gradients gradients{dy, result.dx(), parts.data_as<float>(), parameters};
         kernel<<<blocks, kMlpThreads, bytes, launch.stream()>>>(op, gradients, loss);
         launch.check();
         sum_parts<T><<<blocks_for(parameters, kMlpThreads), kMlpThreads, 0, launch.stream()>>>(
-            op, gradients.parts, parameters, to, static_cast<int>(blocks.x));
+            op, gradients.parts, parameters, result.summed, static_cast<int>(blocks.x));
       });
   launch.check();
-  return result;
+  return result.arrays;
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ __global__ void __launch_bounds__(kMlpThreads, 1)
             warp = static_cast<int>(threadIdx.x) / kWarp;
   T* const tiles = layers.end(op);
   T* const staged = tiles + warp * kBlock * kStride;
+  const PaddedTile<T, kWidth> staged_tile{staged};
   const WarpPasses<T, kWidth, F> passes{
       op, layers, {reinterpret_cast<std::uint32_t*>(tiles + kMlpTileRows * kStride)}};
   const OutputGradient output{to.dy, loss, loss.losses, loss.factor(op.rows)};
@@ -60,20 +61,19 @@ __global__ void __launch_bounds__(kMlpThreads, 1)
     const auto store = [&](void* all, const Fragment(&f)[kBlocks], int columns) {
       store_fragments<T, kWidth>(staged, f, (columns + kBlock - 1) / kBlock);
       __syncwarp();
-      store_rows<T, kStride>(static_cast<T*>(all) + first * columns, staged, rows, columns, lane);
+      store_rows(static_cast<T*>(all) + first * columns, staged_tile, rows, columns, lane);
       __syncwarp();
     };
     const auto load_stored = [&](Fragment(&f)[kBlocks], const void* all, int columns) {
       const int blocks = (columns + kBlock - 1) / kBlock;
-      load_rows<T, kStride>(staged, kBlock, blocks * kBlock,
-                            static_cast<const T*>(all) + first * columns, rows, columns, lane,
-                            kWarp);
+      load_rows<T>(staged_tile, kBlock, blocks * kBlock,
+                   static_cast<const T*>(all) + first * columns, rows, columns, lane, kWarp);
       __syncwarp();
       load_fragments<T, kWidth>(f, staged, blocks);
       __syncwarp();
     };
     prefetch_tile(op, loss, first + static_cast<std::int64_t>(gridDim.x) * kMlpTileRows, lane);
-    load_x<T, kStride>(staged, op, first, rows, lane);
+    load_x(staged_tile, op, first, rows, lane);
     __syncwarp();
     Fragment h[kBlocks] = {};
     load_fragments<T, kWidth>(h, staged, op.blocks(0));

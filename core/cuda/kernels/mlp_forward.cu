@@ -34,12 +34,13 @@ __global__ void __launch_bounds__(kMlpThreads)
 
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   T* const staged = layers.end(op) + warp * kBlock * kStride;
+  const PaddedTile<T, kWidth> staged_tile{staged};
   const int out = op.sizes[op.layers];
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kMlpTileRows;
   for (std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kMlpTileRows + warp * kBlock;
        first < op.rows; first += step) {
     const int rows = static_cast<int>(min(op.rows - first, static_cast<std::int64_t>(kBlock)));
-    load_x<T, kStride>(staged, op, first, rows, lane);
+    load_x(staged_tile, op, first, rows, lane);
     __syncwarp();
     Fragment h[kBlocks] = {};
     load_fragments<T, kWidth>(h, staged, op.blocks(0));
@@ -47,7 +48,7 @@ __global__ void __launch_bounds__(kMlpThreads)
     compute_layers<F>(h, op, layers);
     store_fragments<T, kWidth>(staged, h, op.blocks(op.layers));
     __syncwarp();
-    store_rows<T, kStride>(y + first * out, staged, rows, out, lane);
+    store_rows(y + first * out, staged_tile, rows, out, lane);
     __syncwarp();
   }
 }
@@ -80,12 +81,17 @@ MlpOperands mlp_operands(const MlpArrays& mlp) {
   return op;
 }
 
+int device_attribute(const Launch& launch, cudaDeviceAttr which) {
+  int device = 0, value = 0;
+  launch.check(cudaGetDevice(&device), "cudaGetDevice");
+  launch.check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
+  return value;
+}
+
 ResidentBlocks resident_mlp_blocks(const Launch& launch, const void* kernel, std::size_t bytes) {
   allow_shared_memory(launch, kernel, bytes);
-  int device = 0, processors = 0, each = 0;
-  launch.check(cudaGetDevice(&device), "cudaGetDevice");
-  launch.check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-               "cudaDeviceGetAttribute");
+  const int processors = device_attribute(launch, cudaDevAttrMultiProcessorCount);
+  int each = 0;
   launch.check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, kMlpThreads, bytes),
                "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   return {static_cast<unsigned>(processors), static_cast<unsigned>(processors * each)};
@@ -94,10 +100,7 @@ ResidentBlocks resident_mlp_blocks(const Launch& launch, const void* kernel, std
 bool mlp_memory_fits(const MlpArrays& mlp, std::size_t bytes) {
   constexpr std::size_t kSumOfLosses = kGroupBytes + kLargestCombined + kSumThreads;
   const Launch launch(mlp.x, "mlp");
-  int available = 0, device = 0;
-  launch.check(cudaGetDevice(&device), "cudaGetDevice");
-  launch.check(cudaDeviceGetAttribute(&available, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-               "cudaDeviceGetAttribute");
+  const int available = device_attribute(launch, cudaDevAttrMaxSharedMemoryPerBlockOptin);
   return bytes + kSumOfLosses <= static_cast<std::size_t>(available);
 }
 

@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kMlpThreads, kWidth <= 64 ? 2 : 1)
     const std::int64_t first = tile + warp * kBlock;
     const int rows = rows_of_warp(op, first);
     prefetch_tile(op, loss, first + static_cast<std::int64_t>(gridDim.x) * kMlpTileRows, lane);
-    load_x<T, kStride>(staged, op, first, rows, lane);
+    load_x(PaddedTile<T, kWidth>{staged}, op, first, rows, lane);
     __syncwarp();
     Fragment h[kBlocks] = {};
     load_fragments<T, kWidth>(h, staged, op.blocks(0));

@@ -104,9 +104,9 @@ struct WarpPasses {
                              std::int64_t first, int rows) const {
     const int last = op.layers - 1, out = op.sizes[op.layers];
     if (gradient.dy != nullptr) {
-      load_rows<T, kStride>(tile, kBlock, op.blocks(op.layers) * kBlock,
-                            static_cast<const T*>(gradient.dy) + first * out, rows, out,
-                            static_cast<int>(threadIdx.x) % kWarp, kWarp);
+      load_rows<T>(PaddedTile<T, kWidth>{tile}, kBlock, op.blocks(op.layers) * kBlock,
+                   static_cast<const T*>(gradient.dy) + first * out, rows, out,
+                   static_cast<int>(threadIdx.x) % kWarp, kWarp);
       __syncwarp();
       load_fragments<T, kWidth>(g, tile, op.blocks(op.layers));
       __syncwarp();

@@ -12,9 +12,15 @@ namespace halfgrad::detail {
 
 inline constexpr int kChunk = 8;  ///< elements of 16 bytes
 
-/// The columns of a tile without its padding.
-template <int kStride>
-inline constexpr int kWidestRow = kStride - kPad;
+/// A tile of kWidth columns. Its rows are kPad elements further apart than they are long.
+template <class T, int kWidth>
+struct PaddedTile {
+  static constexpr int kColumns = kWidth;
+
+  T* first;
+
+  __device__ T* at(int row, int column) const { return first + row * (kWidth + kPad) + column; }
+};
 
 /// Loads eight elements, 16 bytes of a tile; float elements are rounded.
 template <class T>
@@ -32,9 +38,10 @@ __device__ uint4 load_chunk(const float* from) {
 /// Copies `rows` rows of `columns` contiguous elements to a tile in shared memory, and fills the
 /// tile's other rows and columns, up to tile_rows x tile_columns, with zeros. From is T, or float,
 /// which is rounded to T. The threads of a warp or of a block share the work; `rank` is this one's.
-template <class T, int kStride, class From>
-__device__ void load_rows(T* tile, int tile_rows, int tile_columns, const From* from, int rows,
-                          int columns, int rank, int threads) {
+/// In each tile, 8 elements of a row from a multiple of 8 on are adjacent.
+template <class T, class Tile, class From>
+__device__ void load_rows(const Tile& tile, int tile_rows, int tile_columns, const From* from,
+                          int rows, int columns, int rank, int threads) {
   if (columns % kChunk == 0 && reinterpret_cast<std::uintptr_t>(from) % 16 == 0) {
     const auto copy = [&](const auto per_row) {
 #pragma unroll 4
@@ -42,20 +49,21 @@ __device__ void load_rows(T* tile, int tile_rows, int tile_columns, const From* 
         const int row = i / per_row, column = i % per_row * kChunk;
         uint4 chunk = {};
         if (row < rows && column < columns) chunk = load_chunk<T>(from + row * columns + column);
-        *reinterpret_cast<uint4*>(tile + row * kStride + column) = chunk;
+        *reinterpret_cast<uint4*>(tile.at(row, column)) = chunk;
       }
     };
-    if (tile_columns == kWidestRow<kStride>) {
-      copy(std::integral_constant<int, kWidestRow<kStride> / kChunk>());  // divides by a constant
+    if (tile_columns == Tile::kColumns) {
+      copy(std::integral_constant<int, Tile::kColumns / kChunk>());  // divides by a constant
     } else {
       copy(tile_columns / kChunk);
     }
     return;
   }
+#pragma unroll 1
   for (int i = rank; i < tile_rows * tile_columns; i += threads) {
     const int row = i / tile_columns, column = i % tile_columns;
     const bool inside = row < rows && column < columns;
-    tile[row * kStride + column] = inside ? T(from[row * columns + column]) : T(0);
+    *tile.at(row, column) = inside ? T(from[row * columns + column]) : T(0);
   }
 }
 
@@ -70,16 +78,16 @@ inline __device__ void prefetch(const void* from, std::int64_t bytes, int lane) 
 
 /// Copies the first `rows` of a tile's 16 rows, and `columns` of its columns, to contiguous rows,
 /// by one warp.
-template <class T, int kStride>
-__device__ void store_rows(T* to, const T* tile, int rows, int columns, int lane) {
+template <class T, class Tile>
+__device__ void store_rows(T* to, const Tile& tile, int rows, int columns, int lane) {
   const bool in_chunks =
       columns % kChunk == 0 && reinterpret_cast<std::uintptr_t>(to) % sizeof(uint4) == 0;
   const auto copy_chunk = [&](int i, int row, int column) {
     reinterpret_cast<uint4*>(to)[i] =
-        *reinterpret_cast<const uint4*>(tile + row * kStride + column * kChunk);
+        *reinterpret_cast<const uint4*>(tile.at(row, column * kChunk));
   };
-  if (in_chunks && columns == kWidestRow<kStride>) {
-    constexpr int kPerRow = kWidestRow<kStride> / kChunk, kRowsAtOnce = kWarp / kPerRow;
+  if (in_chunks && columns == Tile::kColumns) {
+    constexpr int kPerRow = Tile::kColumns / kChunk, kRowsAtOnce = kWarp / kPerRow;
 #pragma unroll
     for (int first = 0; first < kBlock; first += kRowsAtOnce) {
       const int row = first + lane / kPerRow;
@@ -90,7 +98,7 @@ __device__ void store_rows(T* to, const T* tile, int rows, int columns, int lane
     for (int i = lane; i < rows * per_row; i += kWarp) copy_chunk(i, i / per_row, i % per_row);
   } else {
     for (int i = lane; i < rows * columns; i += kWarp) {
-      to[i] = tile[i / columns * kStride + i % columns];
+      to[i] = *tile.at(i / columns, i % columns);
     }
   }
 }

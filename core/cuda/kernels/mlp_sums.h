@@ -88,6 +88,27 @@ struct SummedGradients {
   void* biases[kMostMlpLayers];  ///< null: no bias
 };
 
+/// Arrays for all gradients of a backward pass, and where they lie.
+struct NewMlpGradients {
+  NewMlpGradients(const MlpArrays& mlp, bool with_dx) {
+    const auto like = [](const Array& a) { return Array::empty(a.sizes(), a.dtype(), a.device()); };
+    if (with_dx) arrays.dx = Array::empty(mlp.x.sizes(), mlp.dtype(), mlp.x.device());
+    for (std::size_t l = 0; l < mlp.weights.size(); ++l) {
+      const Array &weight = mlp.weights[l], &bias = mlp.biases[l];
+      arrays.weights.push_back(like(weight));
+      arrays.biases.push_back(bias.defined() ? like(bias) : Array());
+      summed.weights[l] = arrays.weights[l].data();
+      summed.biases[l] = bias.defined() ? arrays.biases[l].data() : nullptr;
+      parameters += weight.numel() + weight.size(0);
+    }
+  }
+  void* dx() const { return arrays.dx.defined() ? arrays.dx.data() : nullptr; }
+
+  MlpGradients arrays;
+  SummedGradients summed{};
+  std::int64_t parameters = 0;  ///< with a bias for each layer, as sum_parts has them
+};
+
 /// Adds the parts of each parameter, in order. `parts` is [count, parameters]: the layers in order,
 /// a weight before its bias.
 template <class T>

@@ -45,15 +45,16 @@ inline __device__ int rows_of_warp(const MlpOperands& op, std::int64_t first) {
 }
 
 /// Loads 16 rows of x, from row `first`, to a warp's tile: `rows` of them are in the batch.
-template <class T, int kStride>
-__device__ void load_x(T* tile, const MlpOperands& op, std::int64_t first, int rows, int lane) {
+template <class T, int kWidth>
+__device__ void load_x(const PaddedTile<T, kWidth>& tile, const MlpOperands& op, std::int64_t first,
+                       int rows, int lane) {
   const int in = op.sizes[0], columns = op.blocks(0) * kBlock;
   if (op.x_is_float) {
-    load_rows<T, kStride>(tile, kBlock, columns, static_cast<const float*>(op.x) + first * in, rows,
-                          in, lane, kWarp);
+    load_rows<T>(tile, kBlock, columns, static_cast<const float*>(op.x) + first * in, rows, in,
+                 lane, kWarp);
   } else {
-    load_rows<T, kStride>(tile, kBlock, columns, static_cast<const T*>(op.x) + first * in, rows, in,
-                          lane, kWarp);
+    load_rows<T>(tile, kBlock, columns, static_cast<const T*>(op.x) + first * in, rows, in, lane,
+                 kWarp);
   }
 }
 
@@ -90,9 +91,9 @@ struct SharedLayers {
     const int rank = static_cast<int>(threadIdx.x);
     for (int l = 0; l < op.layers; ++l) {
       const int in = op.sizes[l], out = op.sizes[l + 1];
-      load_rows<T, kStride>(first_weight + op.offsets[l], op.blocks(l + 1) * kBlock,
-                            op.blocks(l) * kBlock, static_cast<const T*>(op.weights[l]), out, in,
-                            rank, kMlpThreads);
+      load_rows<T>(PaddedTile<T, kWidth>{first_weight + op.offsets[l]}, op.blocks(l + 1) * kBlock,
+                   op.blocks(l) * kBlock, static_cast<const T*>(op.weights[l]), out, in, rank,
+                   kMlpThreads);
       const T* const from = static_cast<const T*>(op.biases[l]);
       for (int i = rank; i < kWidth; i += kMlpThreads) {
         first_bias[l * kWidth + i] = from != nullptr && i < out ? static_cast<float>(from[i]) : 0;
@@ -194,6 +195,9 @@ void with_mlp_kernel(const MlpArrays& mlp, const F& f) {
   if (mlp.dtype() == DType::f16) return with_width(__half());
   with_width(__nv_bfloat16());
 }
+
+/// Returns a property of the launch's device.
+int device_attribute(const Launch& launch, cudaDeviceAttr which);
 
 /// Blocks of a kernel that run at the same time: at least one on each multiprocessor.
 struct ResidentBlocks {

@@ -3,12 +3,12 @@
 // A thread reads a row of A and a column of B: 2 k elements for 2 k floating-point operations
 // (FLOP). Neighbouring threads read the same row of A and neighbouring columns of B, so the caches
 // serve most of it. But each read is a load of its own, and loads are what bounds the kernel. An
-// H100 has 132 multiprocessors at 1.76 GHz, and each can start 32 loads and 128 multiply-adds a
-// clock, for one thread each:
+// H100 has 132 multiprocessors, here at 1.83 GHz (emulator/gpus/h100.json has the sources). In each
+// clock a multiprocessor can start the loads of 32 threads and the multiply-adds of 128:
 //
 //     2 loads for a multiply-add   32 / 2 = 16 multiply-adds a clock
-//     roofline                     132 x 16 x 2 FLOP x 1.76 GHz = 7.4 TFLOP/s
-//     f32 arithmetic could do      132 x 128 x 2 FLOP x 1.76 GHz = 59 TFLOP/s
+//     roofline                     132 x 16 x 2 FLOP x 1.83 GHz = 7.7 TFLOP/s
+//     f32 arithmetic could do      132 x 128 x 2 FLOP x 1.83 GHz = 62 TFLOP/s
 //
 // Lesson 2 uses each loaded element several times.
 

@@ -10,15 +10,15 @@
 // multiply-adds. So a thread keeps a tile of C in registers, too. For each k it loads one column of
 // A's part and one row of B's part, and multiplies every pair of them:
 //
-//     4 x 4 a thread    8 loads for 16 multiply-adds: 32 loads feed  64, up to 30 TFLOP/s
-//     8 x 8 a thread   16 loads for 64 multiply-adds: 32 loads feed 128, up to 59 TFLOP/s
+//     4 x 4 a thread    8 loads for 16 multiply-adds: 32 loads feed  64, up to 31 TFLOP/s
+//     8 x 8 a thread   16 loads for 64 multiply-adds: 32 loads feed 128, up to 62 TFLOP/s
 //
-// With 8 x 8, f32 arithmetic bounds the kernel at 59 TFLOP/s. Loads of 16 bytes, a float4, leave
+// With 8 x 8, f32 arithmetic bounds the kernel at 62 TFLOP/s. Loads of 16 bytes, a float4, leave
 // more issue slots for multiply-adds: 4 load instructions for 64 of them, instead of 16.
 //
 //     block tile 128 x 128 = 4 x 2 warp tiles of 32 x 64, each of 4 x 8 thread tiles of 8 x 8
 //
-// Lesson 3 uses the tensor cores, which could do 952 TFLOP/s.
+// Lesson 3 uses the tensor cores, which could do 989 TFLOP/s.
 
 #include <halfgrad/core/cuda/engines/launch.h>
 #include <halfgrad/core/cuda/lessons/gemm_lesson_device.h>

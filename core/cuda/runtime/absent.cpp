@@ -95,6 +95,11 @@ MlpGradients mlp_loss_gradient_on_cuda(const MlpArrays&, const MlpLoss&, const A
 MlpFactors mlp_loss_factors_on_cuda(const MlpArrays&, const MlpLoss&, const Array&, bool) {
   absent();
 }
+bool mlp_fits_warpgroups(const MlpArrays&) { absent(); }
+MlpGradients mlp_gradient_by_warpgroups(const MlpArrays&, const Array&, bool) { absent(); }
+MlpGradients mlp_loss_gradient_by_warpgroups(const MlpArrays&, const MlpLoss&, const Array&, bool) {
+  absent();
+}
 bool class_total_takes(const Array&, const Array&) { absent(); }
 void class_total_on_cuda(const Array&, const Array&, std::int64_t, bool, const ClassTotal&) {
   absent();

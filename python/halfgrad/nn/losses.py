@@ -1,4 +1,7 @@
-"""Losses as modules: criterion(input, target). Weights are buffers, so that to() moves them."""
+"""Losses as modules: criterion(input, target). Weights are buffers, so that to() moves them.
+
+A formula below is the loss of one element, or of one sample; `reduction` then takes the mean, the sum or none.
+"""
 
 from typing import Any, Callable, Optional
 
@@ -23,7 +26,7 @@ class _Loss(Module):
 
 
 class CrossEntropyLoss(_Loss):
-    """cross_entropy() of logits [n, c, ...] and classes [n, ...]."""
+    """-log softmax(input)[target], for logits [n, c, ...] and classes [n, ...]: cross_entropy()."""
 
     def __init__(self, weight: Optional[Tensor] = None, ignore_index: int = -100,
                  reduction: str = "mean", label_smoothing: float = 0.0) -> None:
@@ -35,7 +38,7 @@ class CrossEntropyLoss(_Loss):
 
 
 class NLLLoss(_Loss):
-    """nll_loss() of log-probabilities."""
+    """-input[target], for log-probabilities [n, c, ...] and classes [n, ...]: nll_loss()."""
 
     def __init__(self, weight: Optional[Tensor] = None, ignore_index: int = -100,
                  reduction: str = "mean") -> None:
@@ -46,7 +49,7 @@ class NLLLoss(_Loss):
 
 
 class MSELoss(_Loss):
-    """mse_loss()."""
+    """(input - target)^2: mse_loss()."""
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__({}, reduction=reduction)
@@ -56,7 +59,7 @@ class MSELoss(_Loss):
 
 
 class L1Loss(_Loss):
-    """l1_loss()."""
+    """|input - target|: l1_loss()."""
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__({}, reduction=reduction)
@@ -66,7 +69,7 @@ class L1Loss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """smooth_l1_loss()."""
+    """A parabola of input - target up to a distance of beta, and a line beyond: smooth_l1_loss()."""
 
     def __init__(self, reduction: str = "mean", beta: float = 1.0) -> None:
         super().__init__({}, reduction=reduction, beta=beta)
@@ -76,7 +79,7 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """huber_loss()."""
+    """SmoothL1Loss times delta, with delta for beta: huber_loss()."""
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__({}, reduction=reduction, delta=delta)
@@ -86,7 +89,7 @@ class HuberLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """kl_div()."""
+    """target (log target - input), for log-probabilities as input: kl_div()."""
 
     def __init__(self, reduction: str = "mean", log_target: bool = False) -> None:
         super().__init__({}, reduction=reduction, log_target=log_target)
@@ -96,7 +99,7 @@ class KLDivLoss(_Loss):
 
 
 class BCELoss(_Loss):
-    """binary_cross_entropy()."""
+    """-(target log input + (1 - target) log(1 - input)), for probabilities: binary_cross_entropy()."""
 
     def __init__(self, weight: Optional[Tensor] = None, reduction: str = "mean") -> None:
         super().__init__({"weight": weight}, reduction=reduction)
@@ -106,7 +109,7 @@ class BCELoss(_Loss):
 
 
 class BCEWithLogitsLoss(_Loss):
-    """binary_cross_entropy_with_logits()."""
+    """BCELoss of sigmoid(input), computed together: binary_cross_entropy_with_logits()."""
 
     def __init__(self, weight: Optional[Tensor] = None, pos_weight: Optional[Tensor] = None,
                  reduction: str = "mean") -> None:
@@ -117,7 +120,7 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class HingeEmbeddingLoss(_Loss):
-    """hinge_embedding_loss()."""
+    """input where target is 1, max(margin - input, 0) where it is -1: hinge_embedding_loss()."""
 
     def __init__(self, margin: float = 1.0, reduction: str = "mean") -> None:
         super().__init__({}, margin=margin, reduction=reduction)
@@ -127,7 +130,7 @@ class HingeEmbeddingLoss(_Loss):
 
 
 class SoftMarginLoss(_Loss):
-    """soft_margin_loss()."""
+    """log(1 + exp(-target input)), for targets 1 and -1: soft_margin_loss()."""
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__({}, reduction=reduction)
@@ -137,7 +140,7 @@ class SoftMarginLoss(_Loss):
 
 
 class MultiMarginLoss(_Loss):
-    """multi_margin_loss()."""
+    """The mean over classes of max(margin - x[target] + x[j], 0)^p, 0 for j = target: multi_margin_loss()."""
 
     def __init__(self, p: int = 1, margin: float = 1.0, weight: Optional[Tensor] = None,
                  reduction: str = "mean") -> None:
@@ -148,7 +151,8 @@ class MultiMarginLoss(_Loss):
 
 
 class MultiLabelMarginLoss(_Loss):
-    """multilabel_margin_loss()."""
+    """The sum of max(1 - x[label] + x[j], 0) over labels and other classes j, divided by the number of classes:
+    multilabel_margin_loss(). The labels of a row end at its first -1."""
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__({}, reduction=reduction)
@@ -158,7 +162,7 @@ class MultiLabelMarginLoss(_Loss):
 
 
 class MultiLabelSoftMarginLoss(_Loss):
-    """multilabel_soft_margin_loss()."""
+    """BCEWithLogitsLoss, averaged over the last dimension: multilabel_soft_margin_loss()."""
 
     def __init__(self, weight: Optional[Tensor] = None, reduction: str = "mean") -> None:
         super().__init__({"weight": weight}, reduction=reduction)
@@ -168,7 +172,7 @@ class MultiLabelSoftMarginLoss(_Loss):
 
 
 class PoissonNLLLoss(_Loss):
-    """poisson_nll_loss()."""
+    """exp(input) - target input, or input - target log(input + eps) unless log_input: poisson_nll_loss()."""
 
     def __init__(self, log_input: bool = True, full: bool = False, eps: float = 1e-8,
                  reduction: str = "mean") -> None:
@@ -179,7 +183,7 @@ class PoissonNLLLoss(_Loss):
 
 
 class GaussianNLLLoss(_Loss):
-    """gaussian_nll_loss()."""
+    """(log var + (input - target)^2 / var) / 2: gaussian_nll_loss()."""
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
         super().__init__({}, full=full, eps=eps, reduction=reduction)
@@ -189,7 +193,7 @@ class GaussianNLLLoss(_Loss):
 
 
 class MarginRankingLoss(_Loss):
-    """margin_ranking_loss()."""
+    """max(-target (input1 - input2) + margin, 0), for targets 1 and -1: margin_ranking_loss()."""
 
     def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
         super().__init__({}, margin=margin, reduction=reduction)
@@ -199,7 +203,7 @@ class MarginRankingLoss(_Loss):
 
 
 class CosineEmbeddingLoss(_Loss):
-    """cosine_embedding_loss()."""
+    """1 - cosine where target is 1, max(cosine - margin, 0) where it is -1: cosine_embedding_loss()."""
 
     def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
         super().__init__({}, margin=margin, reduction=reduction)
@@ -209,7 +213,7 @@ class CosineEmbeddingLoss(_Loss):
 
 
 class TripletMarginLoss(_Loss):
-    """triplet_margin_loss()."""
+    """max(|anchor - positive| - |anchor - negative| + margin, 0), in the p-norm: triplet_margin_loss()."""
 
     def __init__(self, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6, swap: bool = False,
                  reduction: str = "mean") -> None:
@@ -220,7 +224,7 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """triplet_margin_with_distance_loss()."""
+    """TripletMarginLoss with a distance of your own: triplet_margin_with_distance_loss()."""
 
     def __init__(self, *, distance_function: Optional[Callable[[Tensor, Tensor], Tensor]] = None,
                  margin: float = 1.0, swap: bool = False, reduction: str = "mean") -> None:

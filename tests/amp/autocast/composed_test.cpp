@@ -21,6 +21,10 @@ TEST_F(ComposedUnderAutocast, RunsInFloat32WhereSixteenBitsOverflow) {
   const amp::Autocast autocast(default_device_type());
   EXPECT_EQ(sinh(half_).dtype(), kFloat);
   EXPECT_EQ(half_.cosh().dtype(), kFloat);
+  EXPECT_EQ(half_.asin().dtype(), kFloat);
+  EXPECT_EQ(half_.acos().dtype(), kFloat);
+  EXPECT_EQ(half_.atan().dtype(), kHalf);
+  EXPECT_EQ(atan2(half_, x_).dtype(), kFloat);
   EXPECT_EQ(cumprod(half_, 0).dtype(), kFloat);
   EXPECT_EQ(cumprod(half_.slice(0, 0, 1), 0).dtype(), kFloat);
   EXPECT_EQ(cumprod(half_, 0, kHalf).dtype(), kHalf);

@@ -34,7 +34,7 @@ std::string in_teraflops(const Bound& bound) {
 }
 
 TEST(GemmLadder, BoundsOnThePageAreThoseOfAnH100) {
-  const Roofline h100({"H100", 9, 0, 132, 1.76e9, 3.35e12}, 4096);
+  const Roofline h100({"H100", 9, 0, 132, 1.83e9, 3.35e12}, 4096);
   EXPECT_EQ(in_teraflops(h100.naive()), bound_on_page("naive"));
   EXPECT_EQ(in_teraflops(h100.tiled()), bound_on_page("tiled"));
   EXPECT_EQ(in_teraflops(h100.tensor_core()), bound_on_page("tensor core"));
@@ -42,7 +42,7 @@ TEST(GemmLadder, BoundsOnThePageAreThoseOfAnH100) {
 }
 
 TEST(GemmLadder, MemoryBoundsSmallMatrices) {
-  const Roofline small({"H100", 9, 0, 132, 1.76e9, 3.35e12}, 64);
+  const Roofline small({"H100", 9, 0, 132, 1.83e9, 3.35e12}, 64);
   EXPECT_STREQ(small.cublaslt().reason, "memory");
   EXPECT_EQ(small.cublaslt().flops, 3.35e12 * 64 / 4);
 }

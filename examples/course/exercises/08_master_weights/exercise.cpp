@@ -11,8 +11,7 @@ void sgd_step(std::vector<float>& master, std::vector<Half>& weight,
     // solution begin
     // blank: const Half gradient(static_cast<float>(scaled[i]) * inv_scale);
     // blank: weight[i] = Half(static_cast<float>(weight[i]) - lr * static_cast<float>(gradient));
-    // blank: master[i] = static_cast<float>(weight[i]);  // two roundings too many: what is lost
-    // here?
+    // blank: master[i] = static_cast<float>(weight[i]);  // what is lost here?
     const float gradient = static_cast<float>(scaled[i]) * inv_scale;
     master[i] -= lr * gradient;
     weight[i] = Half(master[i]);

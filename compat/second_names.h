@@ -1,0 +1,120 @@
+#pragma once
+
+#include <halfgrad/compat/names.h>
+
+#include <cstdint>
+#include <iostream>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include <halfgrad/autograd/composed.h>
+#include <halfgrad/autograd/indexing.h>
+#include <halfgrad/autograd/ops.h>
+
+/// Functions that libtorch has under two names, under the name that ops.h does not use; and
+/// torch::special.
+namespace halfgrad {
+
+// --- Arithmetic ---
+inline Tensor absolute(const Tensor& self) { return abs(self); }
+inline Tensor negative(const Tensor& self) { return neg(self); }
+inline Tensor fix(const Tensor& self) { return trunc(self); }
+inline Tensor sgn(const Tensor& self) { return sign(self); }
+template <class Other>
+Tensor subtract(const Tensor& self, const Other& other, Scalar alpha = 1) {
+  return sub(self, other, alpha);
+}
+/// other - alpha * self
+template <class Other>
+Tensor rsub(const Tensor& self, const Other& other, Scalar alpha = 1) {
+  return other - self * alpha;
+}
+template <class Other>
+Tensor multiply(const Tensor& self, const Other& other) {
+  return mul(self, other);
+}
+template <class Other>
+Tensor divide(const Tensor& self, const Other& other) {
+  return div(self, other);
+}
+template <class Other>
+Tensor true_divide(const Tensor& self, const Other& other) {
+  return div(self, other);
+}
+inline Tensor clip(const Tensor& self, std::optional<Scalar> min,
+                   std::optional<Scalar> max = std::nullopt) {
+  return clamp(self, min, max);
+}
+inline Tensor clip(const Tensor& self, const Tensor& min, const Tensor& max = {}) {
+  return clamp(self, min, max);
+}
+
+// --- Comparisons ---
+template <class Other>
+Tensor greater(const Tensor& self, const Other& other) {
+  return gt(self, other);
+}
+template <class Other>
+Tensor greater_equal(const Tensor& self, const Other& other) {
+  return ge(self, other);
+}
+template <class Other>
+Tensor less(const Tensor& self, const Other& other) {
+  return lt(self, other);
+}
+template <class Other>
+Tensor less_equal(const Tensor& self, const Other& other) {
+  return le(self, other);
+}
+template <class Other>
+Tensor not_equal(const Tensor& self, const Other& other) {
+  return ne(self, other);
+}
+
+// --- Joining, sorting, writing ---
+inline Tensor concat(const std::vector<Tensor>& tensors, std::int64_t dim = 0) {
+  return cat(tensors, dim);
+}
+inline Tensor concatenate(const std::vector<Tensor>& tensors, std::int64_t dim = 0) {
+  return cat(tensors, dim);
+}
+/// Sorts along dimension 0.
+inline Tensor msort(const Tensor& self) { return std::get<0>(sort(self, 0)); }
+/// A copy of self after index_put_().
+inline Tensor index_put(const Tensor& self, const std::vector<indexing::TensorIndex>& indices,
+                        const Tensor& values, bool accumulate = false) {
+  return self.clone().index_put_(indices, values, accumulate);
+}
+
+// --- In place: libtorch's functions, which are methods here ---
+inline Tensor relu_(const Tensor& self) { return self.relu_(); }
+inline Tensor sigmoid_(const Tensor& self) { return self.sigmoid_(); }
+inline Tensor tanh_(const Tensor& self) { return self.tanh_(); }
+inline Tensor exp_(const Tensor& self) { return self.exp_(); }
+inline Tensor clamp_(const Tensor& self, std::optional<Scalar> min,
+                     std::optional<Scalar> max = std::nullopt) {
+  return self.clamp_(min, max);
+}
+inline Tensor zero_(const Tensor& self) { return self.zero_(); }
+inline Tensor fill_(const Tensor& self, Scalar value) { return self.fill_(value); }
+
+/// Prints the tensor on std::cout.
+inline void print(const Tensor& self) { std::cout << self << '\n'; }
+
+namespace special {
+
+inline Tensor expit(const Tensor& self) { return sigmoid(self); }
+using halfgrad::erf;
+using halfgrad::exp2;
+using halfgrad::expm1;
+using halfgrad::log1p;
+using halfgrad::log_softmax;
+using halfgrad::logit;
+using halfgrad::logsumexp;
+using halfgrad::sinc;
+using halfgrad::softmax;
+using halfgrad::xlogy;
+
+}  // namespace special
+}  // namespace halfgrad
