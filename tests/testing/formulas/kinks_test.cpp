@@ -58,16 +58,16 @@ KernelFormula amax_backward() {
 // The largest elements of a row share dy, or the first gets all.
 Kernel of_largest(bool shared) {
   return planted::rows([=](const Call& c, std::int64_t row) {
-    float most = c.x(row, 0), count = 0;
+    float most = c.x(row, 0), count = 0.0f;
     for (std::int64_t i = 1; i < c.k; ++i) {
       most = std::isnan(most) || c.x(row, i) <= most ? most : c.x(row, i);
     }
-    for (std::int64_t i = 0; i < c.k; ++i) count += c.x(row, i) == most ? 1 : 0;
-    float left = shared ? count : 1;
+    for (std::int64_t i = 0; i < c.k; ++i) count += c.x(row, i) == most ? 1.0f : 0.0f;
+    float left = shared ? count : 1.0f;
     for (std::int64_t i = 0; i < c.k; ++i) {
       const bool is_largest = c.x(row, i) == most && left > 0;
-      c.y(row * c.k + i, c.w(row) * ((is_largest ? 1.0f : 0.0f) / (shared ? count : 1)));
-      left -= is_largest ? 1 : 0;
+      c.y(row * c.k + i, c.w(row) * ((is_largest ? 1.0f : 0.0f) / (shared ? count : 1.0f)));
+      left -= is_largest ? 1.0f : 0.0f;
     }
   });
 }
