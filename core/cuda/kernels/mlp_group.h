@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -136,8 +137,7 @@ struct WarpgroupPlace {
   __device__ int first_row() const { return warpgroup * kWarpgroupRows; }
   /// How many of the warpgroup's rows, from row `first` of the batch, are in the batch.
   static __device__ int rows_of(const MlpOperands& op, std::int64_t first) {
-    return static_cast<int>(
-        min(max(op.rows - first, std::int64_t{0}), std::int64_t{kWarpgroupRows}));
+    return static_cast<int>(std::clamp<std::int64_t>(op.rows - first, 0, kWarpgroupRows));
   }
   __device__ int rank() const { return static_cast<int>(threadIdx.x) % kWarpgroupThreads; }
   /// Shows what the threads of this warpgroup have stored to all of them and to their products.
@@ -279,7 +279,7 @@ __device__ void store_group_rows(void* to, const SwizzledTile<T, kMlpTileRows, k
                                  const WarpgroupPlace& place) {
   const int skipped = place.warp * kBlock - place.first_row();
   store_rows(static_cast<T*>(to) + (first + skipped) * columns, tile.from_row(place.warp * kBlock),
-             min(max(rows - skipped, 0), kBlock), columns, computed_here(place.lane));
+             std::clamp(rows - skipped, 0, int{kBlock}), columns, computed_here(place.lane));
 }
 
 }  // namespace halfgrad::detail
