@@ -25,6 +25,7 @@ void each_setting(S& s, F f) {
   f("max_instructions", s.max_instructions);
   f("collective_patience", s.collective_patience);
   f("continue_after_abort", s.continue_after_abort);
+  f("mutant", s.mutant);
   f("step", s.step);
   f("step_kernel", s.step_kernel);
   f("multiprocessors", s.multiprocessors);

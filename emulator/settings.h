@@ -22,6 +22,7 @@ struct Settings {
   /// Milliseconds for which a rank of a collective waits for others that call nothing at all.
   unsigned collective_patience = 10'000;
   bool continue_after_abort = false;  ///< calls after an aborted kernel still succeed
+  std::string mutant;                 ///< a change of the kernels, see ptx/mutation.h, or ""
   bool step = false;                  ///< prints every instruction with its registers
   std::string step_kernel;            ///< makes `step` print only kernels whose name contains this
   unsigned multiprocessors = 0;       ///< replaces the GPU's count; 0: keeps it

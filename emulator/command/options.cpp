@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <halfgrad/emulator/ptx/mutation.h>
 #include <halfgrad/emulator/report/gpu_model.h>
 
 namespace halfgrad::emulator {
@@ -25,6 +26,8 @@ constexpr const char* kExamples =
     "  halfgrad-emulate --streams lazy --seed 7 ./a     finds missing waits between streams\n"
     "  halfgrad-emulate --check memory,race ./a         two checks only\n"
     "  halfgrad-emulate --step=softmax ./a              every instruction of kernels *softmax*\n"
+    "  halfgrad-emulate --mutants ./tests               which mistakes in kernels would ./tests "
+    "miss?\n"
     "\nThe exit code is the program's own if that is not 0, otherwise 9 if an error was found,\n"
     "and 0 if none was.\n";
 
@@ -57,6 +60,16 @@ std::size_t bytes_option(const std::string& text) {
     return parse_bytes(text);
   } catch (const std::invalid_argument& error) {
     throw CLI::ValidationError("--memory", error.what());
+  }
+}
+
+/// Why a text names no mutant, or "".
+std::string mistake_in_mutant(const std::string& text) {
+  try {
+    parse_mutant(text);
+    return "";
+  } catch (const std::invalid_argument& error) {
+    return error.what();
   }
 }
 
@@ -93,10 +106,23 @@ void add_options(CLI::App& app, CommandOptions& options) {
                  "of the report")
       ->type_name("FILE")
       ->check(CLI::ExistingFile);
+  app.add_option(
+         "--mutate", settings.mutant,
+         "Change one line of the kernels. KIND: barrier or store (is left out), bound (< or "
+         "<= of integers), threshold (of floats), sign (+ or -), extremum (min or max)")
+      ->type_name("KIND:FILE:LINE")
+      ->check([](const std::string& text) { return mistake_in_mutant(text); });
   app.add_option("--report", options.html, "Write a page of HTML")->type_name("FILE");
   app.add_option("--json", options.json, "Write findings and counters as JSON")->type_name("FILE");
   app.add_option("--junit", options.junit, "Write findings as JUnit's XML")->type_name("FILE");
   app.add_option("--trace", options.trace, "Write launches for Perfetto")->type_name("FILE");
+  auto* const mutants = app.add_flag(
+      "--mutants{.}", options.mutants,
+      "Run the program once for each such change, and list those that nothing noticed; "
+      "--mutants=REGEX: only changes whose KIND:FILE:LINE matches");
+  for (const char* other : {"--mutate", "--step", "--junit", "--trace", "--report"}) {
+    mutants->excludes(app.get_option(other));
+  }
 }
 
 }  // namespace

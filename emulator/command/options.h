@@ -13,6 +13,7 @@ struct CommandOptions {
   Settings settings;
   std::string html, json, junit, trace;  ///< files to write, or ""
   std::string step_kernel;               ///< "": no --step; "*": of all kernels
+  std::string mutants;                   ///< "": no --mutants; else a regular expression
   std::vector<std::string> program;      ///< name and arguments
 };
 

@@ -13,7 +13,8 @@ namespace halfgrad::emulator {
 
 FunctionDecoder::FunctionDecoder(const ModuleIndex& index, const FunctionEntry& entry,
                                  Function& function, KernelSymbols& symbols)
-    : function_(function),
+    : index_(index),
+      function_(function),
       symbols_(symbols),
       builder_(function, symbols),
       lexer_(index.text, entry.begin, entry.line),
@@ -87,10 +88,24 @@ void FunctionDecoder::decode(Statement statement) {
   if (statement.guarded && builder_.slots[statement.guard].bytes != 0) {
     fail_at_line(ptx_line, "expected a predicate after '@'");
   }
-  Instruction instruction = decode_instruction(statement);
+  const bool changed = index_.mutant && mutant_kind(statement) == index_.mutant->kind &&
+                       index_.mutant->is_at(mutant_place(index_, statement.location));
+  Instruction instruction = changed ? decode_mutant(statement) : decode_instruction(statement);
   if (statement.guarded) instruction.guard = statement.guard;
   instruction.guard_negated = statement.guard_negated;
   builder_.add(instruction, std::move(statement));
+}
+
+/// The instruction that a mutant has instead of the statement's.
+Instruction FunctionDecoder::decode_mutant(Statement statement) {
+  const bool left_out = mutate(statement, index_.mutant->kind);
+  Instruction instruction = decode_instruction(statement);
+  if (!left_out) return instruction;
+  builder_.forget_statement();
+  Instruction nothing;
+  nothing.kind = instruction.kind;
+  nothing.execute = [](Execution&, const Instruction&) {};
+  return nothing;
 }
 
 Instruction FunctionDecoder::decode_instruction(const Statement& statement) {

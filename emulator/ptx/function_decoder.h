@@ -62,6 +62,7 @@ class FunctionDecoder {
   void body();
   void labelled(const Token& name);
   void decode(Statement statement);
+  Instruction decode_mutant(Statement statement);
   Instruction decode_instruction(const Statement& statement);
   void finish();
 
@@ -72,6 +73,7 @@ class FunctionDecoder {
   void resolve_jumps();
   std::uint32_t label(const Jump& jump, std::string_view name) const;
 
+  const ModuleIndex& index_;
   Function& function_;
   KernelSymbols& symbols_;
   FunctionBuilder builder_;

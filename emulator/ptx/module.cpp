@@ -40,8 +40,9 @@ struct Module::State {
   }
 };
 
-Module::Module(std::string text) : state_(std::make_unique<State>()) {
+Module::Module(std::string text, std::optional<Mutant> mutant) : state_(std::make_unique<State>()) {
   state_->index.text = std::move(text);
+  state_->index.mutant = std::move(mutant);
   index_module(state_->index);
 }
 
@@ -54,6 +55,10 @@ unsigned Module::target() const { return state_->index.target; }
 std::string Module::file_name(std::uint32_t file) const {
   const auto found = state_->index.files.find(file);
   return found == state_->index.files.end() ? "?" : found->second;
+}
+
+SourceLine Module::mutant_place(const Location& location) const {
+  return emulator::mutant_place(state_->index, location);
 }
 
 std::vector<std::string> Module::kernel_names() const {

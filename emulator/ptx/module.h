@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <halfgrad/emulator/ptx/function.h>
+#include <halfgrad/emulator/ptx/mutation.h>
 
 namespace halfgrad::emulator {
 
@@ -36,7 +38,8 @@ struct Variable {
 class Module {
  public:
   /// Throws std::runtime_error("line N: ...") for text that is not PTX as nvcc emits it.
-  explicit Module(std::string text);
+  /// A mutant changes the instructions of its kind at its line.
+  explicit Module(std::string text, std::optional<Mutant> mutant = std::nullopt);
   ~Module();
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
@@ -46,6 +49,8 @@ class Module {
   unsigned target() const;
   /// Path of a `.file` number, or "?".
   std::string file_name(std::uint32_t file) const;
+  /// The line by which a mutant names a statement.
+  SourceLine mutant_place(const Location& location) const;
   std::vector<std::string> kernel_names() const;
 
   std::map<std::string, Variable, std::less<>>& variables();

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <halfgrad/emulator/ptx/declaration.h>
 #include <halfgrad/emulator/ptx/module.h>
+#include <halfgrad/emulator/ptx/mutation.h>
 
 namespace halfgrad::emulator {
 
@@ -30,6 +32,7 @@ struct SharedEntry {
 struct ModuleIndex {
   std::string text;
   unsigned target = 0;
+  std::optional<Mutant> mutant;  ///< the change that kernels get when they are decoded
   std::map<std::uint32_t, std::string> files;
   std::map<std::string, FunctionEntry, std::less<>> functions;
   std::map<std::string, std::string, std::less<>> aliases;  ///< second names of functions

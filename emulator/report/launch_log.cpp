@@ -45,7 +45,8 @@ std::size_t LaunchLog::record_of(const Kernel& kernel) {
     kernels_.push_back({.name = demangled(kernel.main->name),
                         .registers = estimated_registers(*kernel.main),
                         .shared_bytes = kernel.static_shared_bytes,
-                        .lines = {}});
+                        .lines = {},
+                        .mutants = {}});
   }
   return place->second;
 }
@@ -57,6 +58,7 @@ LaunchLog::KernelSums& LaunchLog::sums_of(const LaunchRequest& request) {
   sums.record = record_of(request.kernel);
   sums.line.resize(request.kernel.instruction_count);
   sums.kind.resize(request.kernel.instruction_count);
+  sums.mutant.resize(request.kernel.instruction_count);
   auto& lines = kernels_[sums.record].lines;
   for (const Function* function : request.kernel.functions) {
     for (std::size_t i = 0; i < function->code.size(); ++i) {
@@ -65,6 +67,9 @@ LaunchLog::KernelSums& LaunchLog::sums_of(const LaunchRequest& request) {
       const std::string file = known ? request.module.file_name(place.file) : "";
       sums.line[function->first_counter + i] = &lines[{file, known ? place.line : place.ptx_line}];
       sums.kind[function->first_counter + i] = function->code[i].kind;
+      if (const auto kind = mutant_kind(function->statements[i])) {
+        sums.mutant[function->first_counter + i] = {request.module.mutant_place(place), *kind};
+      }
     }
   }
   return sums;
@@ -72,7 +77,7 @@ LaunchLog::KernelSums& LaunchLog::sums_of(const LaunchRequest& request) {
 
 void LaunchLog::add(const LaunchRequest& request, const LaunchCounters& counters) {
   const std::scoped_lock lock(mutex_);
-  const KernelSums& sums = sums_of(request);
+  KernelSums& sums = sums_of(request);
   LaunchRecord launch{.kernel = sums.record,
                       .grid = request.grid,
                       .block = request.block,
@@ -88,6 +93,9 @@ void LaunchLog::add(const LaunchRequest& request, const LaunchCounters& counters
     launch.total += one;
     launch.classes[static_cast<std::size_t>(sums.kind[i])] += one.executed;
     *sums.line[i] += one;
+    if (auto mutant = std::exchange(sums.mutant[i], std::nullopt)) {
+      kernels_[sums.record].mutants.insert(*std::move(mutant));
+    }
   }
   launches_.push_back(launch);
 }

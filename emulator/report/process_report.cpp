@@ -51,11 +51,14 @@ Json of(const KernelRecord& kernel) {
     line["line"] = place.second;
     lines.push_back(std::move(line));
   }
+  Json mutants = Json::array();
+  for (const Mutant& mutant : kernel.mutants) mutants.push_back(to_string(mutant));
   return {{"name", kernel.name},
           {"registers_estimated", kernel.registers},
           {"shared_bytes", kernel.shared_bytes},
           {"launches", kernel.launches},
-          {"lines", std::move(lines)}};
+          {"lines", std::move(lines)},
+          {"mutants", std::move(mutants)}};
 }
 
 Json of(const Dim3& size) { return {size.x, size.y, size.z}; }

@@ -4,12 +4,14 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include <halfgrad/emulator/checks/finding.h>
+#include <halfgrad/emulator/ptx/mutation.h>
 #include <halfgrad/emulator/settings.h>
 #include <halfgrad/emulator/simt/launch.h>
 
@@ -39,6 +41,7 @@ struct KernelRecord {
   std::uint64_t launches = 0;
   /// By file and line of the CUDA source; ("", line of the PTX) without -lineinfo.
   std::map<std::pair<std::string, unsigned>, InstructionCounters> lines;
+  std::set<Mutant> mutants;  ///< mutants that change an executed instruction
 };
 
 /// Cost of work other than a kernel: bytes of a copy's source or of a memset, or the bytes that a
@@ -73,6 +76,8 @@ class LaunchLog {
     std::size_t record = 0;                  ///< index in kernels_
     std::vector<InstructionCounters*> line;  ///< by instruction, in the record
     std::vector<InstructionClass> kind;      ///< by instruction
+    /// The mutant of each instruction, until the record has it.
+    std::vector<std::optional<Mutant>> mutant;
   };
   KernelSums& sums_of(const LaunchRequest& request);
   std::size_t record_of(const Kernel& kernel);

@@ -37,7 +37,8 @@ KernelRecord kernel_of(const Json& json) {
   return {.name = json.at("name").get<std::string>(),
           .registers = json.at("registers_estimated").get<unsigned>(),
           .shared_bytes = json.at("shared_bytes").get<std::size_t>(),
-          .lines = {}};
+          .lines = {},
+          .mutants = {}};
 }
 
 std::string counted(std::uint64_t n, const std::string& noun, const std::string& plural) {

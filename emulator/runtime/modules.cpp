@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include <cxxabi.h>
@@ -11,9 +12,15 @@
 #include <halfgrad/emulator/runtime/device.h>
 #include <halfgrad/emulator/runtime/fat_binary_text.h>
 #include <halfgrad/emulator/runtime/process.h>
+#include <halfgrad/emulator/settings.h>
 
 namespace halfgrad::emulator {
 namespace {
+
+std::optional<Mutant> chosen_mutant() {
+  const std::string& text = settings().mutant;
+  return text.empty() ? std::nullopt : std::optional(parse_mutant(text));
+}
 
 /// Allocates variables of a module on one device.
 class VariablePlacement final : public Module::Placement {
@@ -77,7 +84,7 @@ Module& ModuleImage::on(int device) {
     }
     std::unique_ptr<Module> module;
     try {
-      module = std::make_unique<Module>(text_);
+      module = std::make_unique<Module>(text_, chosen_mutant());
     } catch (const std::exception& error) {
       report_call(FindingKind::unknown_instruction, "PTX", error.what());
       throw CallFailed{cudaErrorInvalidPtx};

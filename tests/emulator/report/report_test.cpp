@@ -79,6 +79,20 @@ TEST(Report, ListsTheFirstLaunchesOfAKernelAndCountsAll) {
   EXPECT_EQ(summarise(json).text, "0 errors, 0 notes in 2500 launches");
 }
 
+TEST(Report, ListsMutantsOfExecutedLines) {
+  SmallGpu gpu;
+  const std::string text = kernel(
+      ".loc 1 31 3\nsetp.ge.u32 %p1, %r1, 32;\n@!%p1 bra done;\n"  // no thread goes on
+      ".loc 1 32 3\nbar.sync 0;\ndone:\nret;",
+      ".file 1 \"/home/me/reduce.cu\"\n");
+  const LaunchCounters counters = gpu.launch(text, {1}, {32});
+  LaunchLog log;
+  const LaunchRequest request{*gpu.module, *gpu.module->kernel("k"), {1}, {32}};
+  for (int i = 0; i < 2; ++i) log.add(request, counters);
+  const auto report = nlohmann::json::parse(report_json({}, log, gpu.settings));
+  EXPECT_EQ(report["kernels"][0]["mutants"].dump(), R"(["bound:/home/me/reduce.cu:31"])");
+}
+
 TEST(Report, HtmlEscapesAndIsSelfContained) {
   const std::string html = html_report(with_predictions(process_report()), "./a <1>");
   EXPECT_NE(html.find("./a &lt;1&gt;"), std::string::npos);

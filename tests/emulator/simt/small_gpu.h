@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -61,7 +62,7 @@ class SmallGpu {
 
   LaunchCounters launch_kernel(const std::string& text, const char* name, Dim3 grid, Dim3 block,
                                const Arguments& arguments, bool cooperative = false) {
-    module = std::make_unique<Module>(text);
+    module = std::make_unique<Module>(text, mutant);
     Placement placement(memory);
     module->place(placement);
     const Kernel* found = module->kernel(name);
@@ -97,6 +98,7 @@ class SmallGpu {
   DeviceHeap heap{memory};
   TextureTable textures;
   OperationId operation = 0;
+  std::optional<Mutant> mutant;
   std::unique_ptr<Module> module;
   unsigned multiprocessors = 108;
   Dim3 cluster{};  ///< blocks of a cluster in launches

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace halfgrad::emulator {
+
+struct Location;
+struct ModuleIndex;
+struct Statement;
+
+/// Kinds of mutants: changes of one source line of a kernel, each like a mistake that programmers
+/// make. A test is good if it fails on them (DeMillo, Lipton, Sayward, "Hints on Test Data
+/// Selection", IEEE Computer 11(4), 1978).
+enum class MutantKind : std::uint8_t {
+  barrier,    ///< a barrier, a fence or a wait for copies or products is left out
+  bound,      ///< `<` and `<=`, or `>` and `>=`, are exchanged between integers
+  threshold,  ///< the same between floating-point values
+  sign,       ///< + and - are exchanged between floating-point values
+  extremum,   ///< the minimum and the maximum are exchanged
+  store,      ///< a store to global or shared memory is left out
+  count
+};
+const char* mutant_name(MutantKind kind);
+
+/// A line of the CUDA source, or of the PTX with file "" if compiled without -lineinfo.
+struct SourceLine {
+  std::string file;
+  unsigned line = 0;
+
+  auto operator<=>(const SourceLine&) const = default;
+};
+
+/// One mutant: all instructions of the kind at that line are changed, in every kernel.
+struct Mutant {
+  SourceLine at;  ///< the end of the file's path is enough, such as "reduce.cu"
+  MutantKind kind = MutantKind::barrier;
+
+  auto operator<=>(const Mutant&) const = default;
+  bool is_at(const SourceLine& place) const;
+};
+
+/// Reads "barrier:reduce.cu:31". Throws std::invalid_argument.
+Mutant parse_mutant(std::string_view text);
+std::string to_string(const Mutant& mutant);
+
+/// The mutant's kind that changes a statement; nullopt: none does.
+std::optional<MutantKind> mutant_kind(const Statement& statement);
+
+/// The line that a mutant names for a statement: the innermost one that is not in a header of the
+/// system or of the CUDA Toolkit.
+SourceLine mutant_place(const ModuleIndex& index, const Location& location);
+
+/// Changes a statement of that kind. Returns whether it must be left out instead.
+bool mutate(Statement& statement, MutantKind kind);
+
+}  // namespace halfgrad::emulator
