@@ -57,7 +57,7 @@ std::string Module::file_name(std::uint32_t file) const {
   return found == state_->index.files.end() ? "?" : found->second;
 }
 
-SourceLine Module::mutant_place(const Location& location) const {
+std::optional<SourceLine> Module::mutant_place(const Location& location) const {
   return emulator::mutant_place(state_->index, location);
 }
 

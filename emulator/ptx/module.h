@@ -49,8 +49,8 @@ class Module {
   unsigned target() const;
   /// Path of a `.file` number, or "?".
   std::string file_name(std::uint32_t file) const;
-  /// The line by which a mutant names a statement.
-  SourceLine mutant_place(const Location& location) const;
+  /// The line by which a mutant names a statement, see mutation.h.
+  std::optional<SourceLine> mutant_place(const Location& location) const;
   std::vector<std::string> kernel_names() const;
 
   std::map<std::string, Variable, std::less<>>& variables();

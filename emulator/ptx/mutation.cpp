@@ -75,10 +75,10 @@ std::string name_of(const ModuleIndex& index, std::uint32_t file) {
 
 const char* mutant_name(MutantKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
 
-bool Mutant::is_at(const SourceLine& place) const {
-  if (place.line != at.line || !place.file.ends_with(at.file)) return false;
-  const std::size_t before = place.file.size() - at.file.size();
-  return before == 0 || at.file.starts_with('/') || place.file[before - 1] == '/';
+bool Mutant::is_at(const std::optional<SourceLine>& place) const {
+  if (!place || place->line != at.line || !place->file.ends_with(at.file)) return false;
+  const std::size_t before = place->file.size() - at.file.size();
+  return before == 0 || at.file.starts_with('/') || place->file[before - 1] == '/';
 }
 
 Mutant parse_mutant(std::string_view text) {
@@ -125,11 +125,13 @@ std::optional<MutantKind> mutant_kind(const Statement& statement) {
   return std::nullopt;
 }
 
-SourceLine mutant_place(const ModuleIndex& index, const Location& location) {
-  if (location.line == 0) return {"", location.ptx_line};
-  SourceLine innermost{name_of(index, location.file), location.line};
-  if (location.inlined_line == 0 || !is_in_system_header(innermost.file)) return innermost;
-  return {name_of(index, location.inlined_file), location.inlined_line};
+std::optional<SourceLine> mutant_place(const ModuleIndex& index, const Location& location) {
+  if (location.line == 0) return SourceLine{"", location.ptx_line};
+  const SourceLine innermost{name_of(index, location.file), location.line};
+  if (!is_in_system_header(innermost.file)) return innermost;
+  const SourceLine outermost{name_of(index, location.inlined_file), location.inlined_line};
+  const bool is_own = location.inlined_line != 0 && !is_in_system_header(outermost.file);
+  return is_own ? std::optional(outermost) : std::nullopt;
 }
 
 bool mutate(Statement& statement, MutantKind kind) {

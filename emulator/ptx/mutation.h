@@ -1,10 +1,10 @@
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 namespace halfgrad::emulator {
 
@@ -31,7 +31,9 @@ struct SourceLine {
   std::string file;
   unsigned line = 0;
 
-  auto operator<=>(const SourceLine&) const = default;
+  friend bool operator<(const SourceLine& a, const SourceLine& b) {
+    return std::tie(a.file, a.line) < std::tie(b.file, b.line);
+  }
 };
 
 /// One mutant: all instructions of the kind at that line are changed, in every kernel.
@@ -39,8 +41,10 @@ struct Mutant {
   SourceLine at;  ///< the end of the file's path is enough, such as "reduce.cu"
   MutantKind kind = MutantKind::barrier;
 
-  auto operator<=>(const Mutant&) const = default;
-  bool is_at(const SourceLine& place) const;
+  friend bool operator<(const Mutant& a, const Mutant& b) {
+    return std::tie(a.at, a.kind) < std::tie(b.at, b.kind);
+  }
+  bool is_at(const std::optional<SourceLine>& place) const;
 };
 
 /// Reads "barrier:reduce.cu:31". Throws std::invalid_argument.
@@ -50,9 +54,9 @@ std::string to_string(const Mutant& mutant);
 /// The mutant's kind that changes a statement; nullopt: none does.
 std::optional<MutantKind> mutant_kind(const Statement& statement);
 
-/// The line that a mutant names for a statement: the innermost one that is not in a header of the
-/// system or of the CUDA Toolkit.
-SourceLine mutant_place(const ModuleIndex& index, const Location& location);
+/// The line that a mutant names for a statement: the program's own line that calls it, if it comes
+/// from a header of the system or of the CUDA Toolkit. nullopt: a kernel of such a header.
+std::optional<SourceLine> mutant_place(const ModuleIndex& index, const Location& location);
 
 /// Changes a statement of that kind. Returns whether it must be left out instead.
 bool mutate(Statement& statement, MutantKind kind);

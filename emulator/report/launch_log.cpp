@@ -67,9 +67,9 @@ LaunchLog::KernelSums& LaunchLog::sums_of(const LaunchRequest& request) {
       const std::string file = known ? request.module.file_name(place.file) : "";
       sums.line[function->first_counter + i] = &lines[{file, known ? place.line : place.ptx_line}];
       sums.kind[function->first_counter + i] = function->code[i].kind;
-      if (const auto kind = mutant_kind(function->statements[i])) {
-        sums.mutant[function->first_counter + i] = {request.module.mutant_place(place), *kind};
-      }
+      const auto kind = mutant_kind(function->statements[i]);
+      const auto at = kind ? request.module.mutant_place(place) : std::nullopt;
+      if (at) sums.mutant[function->first_counter + i] = {*at, *kind};
     }
   }
   return sums;

@@ -120,6 +120,17 @@ TEST(Mutants, ALineOfACudaHeaderCountsAsTheLineThatCallsIt) {
   }
 }
 
+TEST(Mutants, LeaveKernelsOfCudaHeadersAlone) {
+  const std::string text = kernel(
+      "$info:\n.loc 2 800 1, function_name $info, inlined_at 2 900 9\nmin.u32 %r2, %r1, 3;\n" +
+          std::string(kStoreResult),
+      kFiles);
+  SmallGpu gpu;
+  gpu.mutant = Mutant{{"math_functions.hpp", 900}, MutantKind::extremum};
+  gpu.launch(text, {1}, {128});
+  EXPECT_EQ(gpu.word(70), 3u);
+}
+
 TEST(Mutants, NameAFileByTheEndOfItsPath) {
   const SourceLine place{"/home/me/kernels/reduce.cu", 31};
   EXPECT_TRUE(parse_mutant("bound:reduce.cu:31").is_at(place));
