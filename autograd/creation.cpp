@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include <halfgrad/autograd/graph/op_name.h>
+#include <halfgrad/core/engines/sequences.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/random.h>
 
@@ -39,11 +40,12 @@ Array filled(const char* op, const Shape& sizes, Scalar value, DType dtype,
                               [&] { return Array::full(sizes, value, dtype, device_of(options)); });
 }
 
-// f(i) for every element i, computed as a T.
-template <class T, class F>
-Tensor tabulate(const Shape& sizes, const CreationOptions& options, DType otherwise, const F& f) {
-  const Array values = Array::empty(sizes, dtype_of<T>());
-  for (std::int64_t i = 0; i < values.numel(); ++i) values.data_as<T>()[i] = f(i);
+// An array that `fill` fills with values of dtype `computed`, in the dtype of the options.
+template <class F>
+Tensor filled_by(const F& fill, const Shape& sizes, const CreationOptions& options, DType computed,
+                 DType otherwise) {
+  const Array values = Array::empty(sizes, computed, device_of(options));
+  fill(values);
   return with_options(values.to(options.dtype.value_or(otherwise)), options);
 }
 
@@ -64,16 +66,6 @@ std::optional<std::int64_t> steps_between(std::int64_t start, std::int64_t end, 
   return static_cast<std::int64_t>(distance / stride + (distance % stride != 0 ? 1 : 0));
 }
 
-// start + index * step. Integers wrap modulo 2^64, because the product may overflow.
-double after_steps(double start, std::int64_t index, double step) {
-  return start + static_cast<double>(index) * step;
-}
-std::int64_t after_steps(std::int64_t start, std::int64_t index, std::int64_t step) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(start) +
-                                   static_cast<std::uint64_t>(index) *
-                                       static_cast<std::uint64_t>(step));
-}
-
 // T is int64 or double.
 template <class T>
 Tensor arange_of(Scalar start, Scalar end, Scalar step, const CreationOptions& options) {
@@ -85,8 +77,8 @@ Tensor arange_of(Scalar start, Scalar end, Scalar step, const CreationOptions& o
         "arange: expected a step that leads from start to end, got start " + std::to_string(from) +
         ", end " + std::to_string(end.to<T>()) + ", step " + std::to_string(by));
   }
-  return tabulate<T>({*steps}, options, std::is_integral_v<T> ? kLong : get_default_dtype(),
-                     [=](std::int64_t i) { return after_steps(from, i, by); });
+  return filled_by([&](const Array& out) { detail::fill_steps("arange", out, from, by); }, {*steps},
+                   options, dtype_of<T>(), std::is_integral_v<T> ? kLong : get_default_dtype());
 }
 
 CreationOptions completed(CreationOptions options, const Tensor& like) {
@@ -137,23 +129,19 @@ Tensor arange(Scalar start, Scalar end, Scalar step, const CreationOptions& opti
 }
 
 Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const CreationOptions& options) {
-  const auto from = start.to<double>();
-  const auto to = end.to<double>();
-  const double by = steps > 1 ? (to - from) / static_cast<double>(steps - 1) : 0;
-  // Counts from the nearer end, so that both ends are exact.
+  const auto fill = [&](const Array& out) {
+    detail::fill_between("linspace", out, start.to<double>(), end.to<double>());
+  };
   return detail::with_op_name("linspace", "empty", [&] {
-    return tabulate<double>({steps}, options, get_default_dtype(), [=](std::int64_t i) {
-      return i <= (steps - 1) / 2 ? from + by * static_cast<double>(i)
-                                  : to - by * static_cast<double>(steps - 1 - i);
-    });
+    return filled_by(fill, {steps}, options, kDouble, get_default_dtype());
   });
 }
 
 Tensor eye(std::int64_t n, const CreationOptions& options) { return eye(n, n, options); }
 Tensor eye(std::int64_t n, std::int64_t m, const CreationOptions& options) {
+  const auto fill = [](const Array& out) { detail::fill_identity("eye", out); };
   return detail::with_op_name("eye", "empty", [&] {
-    return tabulate<double>({n, m}, options, get_default_dtype(),
-                            [m](std::int64_t i) { return i / m == i % m ? 1.0 : 0.0; });
+    return filled_by(fill, {n, m}, options, kDouble, get_default_dtype());
   });
 }
 

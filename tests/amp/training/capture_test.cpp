@@ -75,6 +75,47 @@ TEST_P(Capture, TrainsAsTheFunctionDoes) {
   EXPECT_EQ(captured, graphs(2));  // one for each number of rows
 }
 
+// Losses of six fp16 steps with a penalty on the norm of the loss's gradient.
+std::vector<double> train_with_penalty(Device device, bool captured, std::size_t* graphs) {
+  manual_seed(1);
+  nn::Sequential model(nn::Linear(8, 16), nn::GELU(), nn::Linear(16, 4));
+  model.to(device);
+  optim::SGD optimizer(model.parameters(), {.lr = 0.1});
+  GradScaler scaler({.init_scale = 1024});
+  const auto step = [&](const Tensor& x, const Tensor& y) {
+    optimizer.zero_grad();
+    Tensor loss;
+    {
+      const Autocast autocast(device.type(), {.dtype = kHalf});
+      loss = nn::functional::cross_entropy(model(x), y);
+    }
+    const auto gradients =
+        autograd::grad({loss}, model.parameters(), {}, {.create_graph = true});
+    Tensor penalty = zeros({}, {.device = device});
+    for (const Tensor& gradient : gradients) penalty = penalty + gradient.square().sum();
+    const Tensor total = loss + penalty * 0.1;
+    scaler.scale(total).backward();
+    scaler.step(optimizer);
+    scaler.update();
+    return total;
+  };
+  auto replayed = capture(step);
+  std::vector<double> results;
+  for (int i = 0; i < 6; ++i) {
+    const Tensor x = randn({12, 8}).to(device), y = randint(4, {12}).to(device);
+    results.push_back((captured ? replayed(x, y) : step(x, y)).item());
+  }
+  *graphs = replayed.graphs();
+  return results;
+}
+
+TEST_P(Capture, HoldsAGradientPenalty) {
+  std::size_t captured = 0;
+  const std::vector<double> expected = train_with_penalty(device(), false, &captured);
+  EXPECT_EQ(train_with_penalty(device(), true, &captured), expected);
+  EXPECT_EQ(captured, graphs(1));
+}
+
 TEST_P(Capture, ReturnsWhatTheFunctionReturns) {
   const Tensor sum_of_all = zeros({}, {.device = device()});
   auto nothing = capture([&](const Tensor& x) { sum_of_all.add_(sum(x)); });
@@ -88,6 +129,18 @@ TEST_P(Capture, ReturnsWhatTheFunctionReturns) {
   }
   EXPECT_EQ(sum_of_all.item(), 30);
   EXPECT_EQ(nothing.graphs(), graphs(1));
+}
+
+TEST_P(Capture, HoldsTensorsThatCountTheirIndices) {
+  auto sums = capture([this](const Tensor& x) {
+    const Tensor steps = arange(3, {.dtype = kFloat, .device = device()});
+    return eye(3, {.device = device()}).matmul(x + steps) + linspace(0, 2, 3, device());
+  });
+  for (int i = 1; i <= 4; ++i) {
+    const Tensor x = full({3}, i, {.dtype = kFloat, .device = device()});
+    EXPECT_EQ(sums(x).to_vector<double>(), (std::vector<double>{i + 0.0, i + 2.0, i + 4.0}));
+  }
+  EXPECT_EQ(sums.graphs(), graphs(1));
 }
 
 TEST_P(Capture, WithoutArgumentsFindsTheDeviceItself) {

@@ -71,6 +71,15 @@ TEST_F(MlpCrossEntropyOnCuda, AddsManyLossesInTheSameOrder) {
   }
 }
 
+// More rows than a GPU with one multiprocessor takes at once, as tools/emulate-tests has one: a block
+// computes several tiles, in the same shared memory.
+TEST_F(MlpCrossEntropyOnCuda, AddsTheTilesOfABlock) {
+  manual_seed(26);
+  constexpr std::int64_t kRows = 17 * 128 + 70;
+  expect_bits_of_two_ops({{20, 17, 10}, kRows, kHalf, kCUDA});
+  expect_bits_of_two_ops({{72, 8, 10}, kRows, kBFloat16, kCUDA});
+}
+
 TEST_F(MlpCrossEntropyOnCuda, IsOneLaunchForLossAndGradientsAndOneForTheSums) {
   manual_seed(22);
   const LossCase of = usual(256);

@@ -53,6 +53,17 @@ TEST_F(MlpOnCuda, IsLinearAndReluLayerByLayer) {
   }
 }
 
+// More rows than a GPU with one multiprocessor takes at once, as tools/emulate-tests has one: a block
+// computes several tiles, in the same shared memory.
+TEST_F(MlpOnCuda, AddsTheTilesOfABlock) {
+  manual_seed(10);
+  constexpr std::int64_t kRows = 17 * 128 + 70;
+  expect_layer_by_layer({20, 17, 9}, kRows, kHalf, kCUDA);
+  expect_layer_by_layer({8, 9, 9, 9, 9, 9, 9, 9}, kRows, kBFloat16, kCUDA);  // two groups of layers
+  expect_layer_by_layer({16, 24, 5}, kRows, kHalf, kCUDA, true, "gelu");
+  expect_layer_by_layer({72, 8, 10}, kRows, kHalf, kCUDA);
+}
+
 // Five narrow layers are what a block has shared memory for; more, and wider ones, store z.
 TEST_F(MlpOnCuda, IsLinearAndGeluLayerByLayer) {
   manual_seed(9);

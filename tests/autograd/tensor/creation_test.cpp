@@ -172,6 +172,23 @@ TEST_P(Creation, CountsAsNumPyDoes) {
   EXPECT_EQ(elements(eye(2, there())), (Doubles{1, 0, 0, 1}));
 }
 
+TEST_P(Creation, RoundsEachStepOnce) {
+  constexpr std::int64_t kSteps = 1000;
+  const std::vector<double> counted = elements(arange(0.3, 0.3 + kSteps * 0.1, 0.1, in(kDouble)));
+  const std::vector<double> between = elements(linspace(0.3, 7.7, kSteps, in(kDouble)));
+  ASSERT_GE(counted.size(), std::size_t{kSteps});
+  for (std::int64_t i = 0; i < kSteps; ++i) {
+    volatile double product = static_cast<double>(i) * 0.1;  // no fused multiply-add
+    EXPECT_EQ(counted[i], 0.3 + product) << i;
+    const bool is_near_start = i <= (kSteps - 1) / 2;
+    const double step = (7.7 - 0.3) / (kSteps - 1);
+    product = step * static_cast<double>(is_near_start ? i : kSteps - 1 - i);
+    EXPECT_EQ(between[i], is_near_start ? 0.3 + product : 7.7 - product) << i;
+  }
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(arange(most - 5, most, 4, in(kLong)).select(0, 1).item<std::int64_t>(), most - 1);
+}
+
 TEST(CreationOnCpu, TakesNestedLists) {
   EXPECT_EQ(tensor(7).sizes(), Shape{});
   EXPECT_EQ(tensor({1, 2, 3}).sizes(), Shape{3});
