@@ -39,6 +39,10 @@ allocator::Block CachingAllocator::allocate(std::size_t bytes, Queue queue) {
   if (limit_ > 0 && stats_.current + size > limit_) refuse("the limit", bytes);
   if (!pending_.empty()) collect_pending();
   void* data = take_cached(queue, wanted);
+  // Blocks of a graph's pool keep what its replays write.
+  if (data != nullptr && queue.pool == 0 && source_.forget_contents != nullptr) {
+    source_.forget_contents(data, wanted.bytes);
+  }
   if (data == nullptr) data = request(wanted.bytes, queue.pool == 0);
   if (data == nullptr) refuse("the system", bytes);
   ++live_[wanted.index];

@@ -13,6 +13,10 @@ struct MemorySource {
   std::function<void*(std::size_t bytes)> request;
   std::function<void(void* block)> release;
 
+  /// Says that the old contents of a block, which is about to be used again, have no meaning: a
+  /// checker of memory may report reads of them. May be empty.
+  std::function<void(void* block, std::size_t bytes)> forget_contents = nullptr;
+
   // The functions below are set for memory that a GPU may still use after the host frees it. They
   // must not throw.
 

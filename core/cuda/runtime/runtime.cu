@@ -1,5 +1,7 @@
 #include <halfgrad/core/cuda/runtime/runtime.h>
 
+#include <dlfcn.h>
+
 #include <halfgrad/core/cuda/runtime/check.h>
 
 namespace halfgrad::detail::runtime {
@@ -57,6 +59,12 @@ void wait_event(void* event) {
   const NotCaptured relaxed;
   count_host_wait();
   succeeded(cudaEventSynchronize(event_of(event)));
+}
+
+// The function by which allocators tell halfgrad-emulate that memory is used again; null on a GPU.
+void (*emulators_forget_contents())(void*, std::size_t) {
+  void* const found = dlsym(RTLD_DEFAULT, "halfgrad_emulate_forget_contents");
+  return reinterpret_cast<void (*)(void*, std::size_t)>(found);
 }
 
 }  // namespace
@@ -173,7 +181,7 @@ MemorySource device_memory(int device) {
     count_host_wait();
     succeeded(cudaFree(block));
   };
-  return {request, release, record_on, event_done, wait_event};
+  return {request, release, emulators_forget_contents(), record_on, event_done, wait_event};
 }
 
 MemorySource pinned_memory() {
@@ -187,7 +195,7 @@ MemorySource pinned_memory() {
     count_host_wait();
     succeeded(cudaFreeHost(block));
   };
-  return {request, release, record_on, event_done, wait_event};
+  return {request, release, nullptr, record_on, event_done, wait_event};
 }
 
 bool is_capturing(int device, void* stream) {

@@ -89,8 +89,7 @@ std::vector<double> train_with_penalty(Device device, bool captured, std::size_t
       const Autocast autocast(device.type(), {.dtype = kHalf});
       loss = nn::functional::cross_entropy(model(x), y);
     }
-    const auto gradients =
-        autograd::grad({loss}, model.parameters(), {}, {.create_graph = true});
+    const auto gradients = autograd::grad({loss}, model.parameters(), {}, {.create_graph = true});
     Tensor penalty = zeros({}, {.device = device});
     for (const Tensor& gradient : gradients) penalty = penalty + gradient.square().sum();
     const Tensor total = loss + penalty * 0.1;

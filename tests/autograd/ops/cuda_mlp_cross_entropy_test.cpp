@@ -71,8 +71,8 @@ TEST_F(MlpCrossEntropyOnCuda, AddsManyLossesInTheSameOrder) {
   }
 }
 
-// More rows than a GPU with one multiprocessor takes at once, as tools/emulate-tests has one: a block
-// computes several tiles, in the same shared memory.
+// More rows than a GPU with one multiprocessor takes at once, as tools/emulate-tests has one: a
+// block computes several tiles, in the same shared memory.
 TEST_F(MlpCrossEntropyOnCuda, AddsTheTilesOfABlock) {
   manual_seed(26);
   constexpr std::int64_t kRows = 17 * 128 + 70;

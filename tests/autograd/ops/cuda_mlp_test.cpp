@@ -53,8 +53,8 @@ TEST_F(MlpOnCuda, IsLinearAndReluLayerByLayer) {
   }
 }
 
-// More rows than a GPU with one multiprocessor takes at once, as tools/emulate-tests has one: a block
-// computes several tiles, in the same shared memory.
+// More rows than a GPU with one multiprocessor takes at once, as tools/emulate-tests has one: a
+// block computes several tiles, in the same shared memory.
 TEST_F(MlpOnCuda, AddsTheTilesOfABlock) {
   manual_seed(10);
   constexpr std::int64_t kRows = 17 * 128 + 70;

@@ -40,6 +40,7 @@ class CachingAllocatorTest : public ::testing::Test {
                   ASSERT_EQ(requested_.erase(block), 1U) << "released twice";
                   std::free(block);
                 },
+            .forget_contents = [this](void*, std::size_t bytes) { forgotten_.push_back(bytes); },
             .record_event = [this](const Stream&) -> void* {
               return can_record_ ? &++events_ : nullptr;
             },
@@ -59,6 +60,7 @@ class CachingAllocatorTest : public ::testing::Test {
 
   std::map<void*, std::size_t> requested_;
   std::size_t capacity_ = 8 * kBytes;
+  std::vector<std::size_t> forgotten_;
   int events_ = 0;  // recorded and not yet found done
   bool can_record_ = true;
   bool done_ = false;
@@ -71,6 +73,18 @@ TEST_F(CachingAllocatorTest, ABlockIsReusedOnlyOnItsOwnStream) {
   EXPECT_NE(take({&second_name}).data, block.data);
   EXPECT_NE(take().data, block.data);
   EXPECT_EQ(take({kFirst}).data, block.data);
+}
+
+TEST_F(CachingAllocatorTest, ABlockThatIsUsedAgainHasNoContents) {
+  give(take());
+  EXPECT_TRUE(forgotten_.empty()) << "fresh memory has none";
+  give(allocator_.allocate(kBytes - 100, {}));
+  EXPECT_EQ(forgotten_, std::vector<std::size_t>{kBytes}) << "the whole block, with its tail";
+  const std::uint64_t pool = allocator_.open_pool(kSecond);
+  give(take({kFirst, pool}));
+  give(take({kFirst, pool}));
+  EXPECT_EQ(forgotten_.size(), 1U) << "a graph's replays use the contents of its pool";
+  allocator_.close_pool(pool);
 }
 
 TEST_F(CachingAllocatorTest, WaitsForOtherStreamsThatUseABlock) {

@@ -1,4 +1,6 @@
 // Reads of memory that nothing has written.
+#include <dlfcn.h>
+
 #include "../planted.h"
 
 __global__ void accumulate(const float* x, float* sums, int n) {
@@ -7,6 +9,7 @@ __global__ void accumulate(const float* x, float* sums, int n) {
     sums[i] += x[i];  // expect accumulator: uninitialised
                       // expect pool_memory: uninitialised
                       // expect grown: uninitialised
+                      // expect used_again: uninitialised
                       // expect partial_copy: uninitialised
 }
 
@@ -106,6 +109,20 @@ void pool_memory() {
   finish();
 }
 
+/// Memory of the program's own allocator, which hands out the same block again.
+void used_again() {
+  using Forget = void (*)(void*, std::size_t);
+  const auto forget =
+      reinterpret_cast<Forget>(dlsym(RTLD_DEFAULT, "halfgrad_emulate_forget_contents"));
+  Buffer<float> x(64), sums(64);
+  CHECK(cudaMemset(sums, 0, 64 * sizeof(float)));
+  accumulate<<<1, 64>>>(x, sums, 64);
+  finish();
+  if (forget != nullptr) forget(sums, 64 * sizeof(float));
+  accumulate<<<1, 64>>>(x, sums, 64);
+  finish();
+}
+
 void grown() {
   Buffer<float> x(128);
   float *old = nullptr, *sums = nullptr;
@@ -185,6 +202,7 @@ int main(int count, char** arguments) {
   return run_case(count, arguments,
                   {{"accumulator", accumulator},
                    {"pool_memory", pool_memory},
+                   {"used_again", used_again},
                    {"grown", grown},
                    {"partial_copy", partial_copy},
                    {"atomic_bins", atomic_bins},
