@@ -4,7 +4,7 @@
 #include <halfgrad/emulator/runtime/process.h>
 
 /// Called by allocators that hand out parts of an allocation again and again (docs/emulator.md).
-/// Marks the bytes as unwritten, as fresh memory is, so that a read of their old contents is found.
+/// Sets the bytes to unwritten, as fresh memory is, so that a read of their old contents is found.
 /// Has no effect with lazy streams: queued work may still need the old contents.
 HALFGRAD_EMULATOR_API void halfgrad_emulate_forget_contents(void* memory, std::size_t bytes) {
   using namespace halfgrad::emulator;
