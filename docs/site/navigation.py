@@ -44,7 +44,8 @@ def navigation(pages, api_pages):
             exercises = below("examples/course/")
             entries[1:1] = [{name: part} for name, part in
                             (("Course", course), ("Exercises", exercises)) if part]
-            labs = [{page.split("/")[1].replace("_", " "): page} for page in below("labs/")]
+            labs = [{page.split("/")[1].replace("_", " ") +
+                     ": answer" * page.endswith("/answer.md"): page} for page in below("labs/")]
             entries.append({"Labs": take(["docs/labs.md"]) + labs})
         if title == "Reference":
             entries.append({"C++ API": _api(api_pages)})
