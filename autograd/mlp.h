@@ -34,8 +34,8 @@ bool allow_warpgroup_mlp();
 /// Narrow layers run fused: no activation goes to memory, and backward computes them again. In an
 /// autocast region a fused op rounds a float32 input as it loads it, and backward loads it again:
 /// changing the input in place before is an error. On a CPU, tiles of the batch stay in the cache.
-/// On a GPU, f16 and bf16 layers run fused whose weights fit into the shared memory of a
-/// multiprocessor, which are five of 64 features on an A100, or five of 128 on an H100:
+/// On a GPU, f16 and bf16 layers run fused if their weights fit into the shared memory of a
+/// multiprocessor. An A100 holds five layers of 64 features, an H100 five of 128:
 ///
 ///     layers of at most                              launches forward   backward
 ///     64 features                                    1                  2

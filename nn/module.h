@@ -69,8 +69,8 @@ class Module : public std::enable_shared_from_this<Module> {
   const void* identity() const { return state_.get(); }
 
   /// Adds its argument to this module and returns it. An undefined tensor (no bias) is not
-  /// registered. Throws std::invalid_argument if the name is empty, taken or contains a dot, if a
-  /// parameter is not a leaf, and if a module contains this one.
+  /// registered. Throws std::invalid_argument if the name is empty, taken or contains a dot. Also
+  /// throws if a parameter is not a leaf, and if `module` contains this module.
   Tensor register_parameter(const std::string& name, Tensor tensor, bool requires_grad = true);
   Tensor register_buffer(const std::string& name, Tensor tensor);
   /// `module` is a module, a std::shared_ptr to one, or a holder of one (nn::ModuleHolder).
