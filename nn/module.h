@@ -80,7 +80,7 @@ class Module : public std::enable_shared_from_this<Module> {
     return module;
   }
 
-  /// Put the argument in the place of the entry `name` and return it. A layer computes with its
+  /// Replace the entry `name` by the argument and return the argument. A layer computes with its
   /// members, so assign the result there:
   ///     head.weight = head.replace_parameter("weight", table.weight);  // tied weights
   /// Copies of the layer that were made before still compute with the old tensor. A parameter keeps
