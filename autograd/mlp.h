@@ -9,12 +9,12 @@ namespace halfgrad {
 
 namespace backends::cuda {
 
-/// Lets mlp and mlp_cross_entropy compute their gradients by warpgroups, the products that only
-/// compute capability 9.0 (H100, H200) has: for relu, 16-bit layers, and one of more than 32
-/// features. Layers of 128 features then keep their gradients on the chip, and need no product of
-/// their own for them. Sums are added in another order. Default false, because these kernels have
-/// run in the emulator only: docs/gpu-verified.md. The switch applies to all threads, from the next
-/// backward pass on.
+/// Lets mlp and mlp_cross_entropy compute their gradients by warpgroups: by products that only
+/// compute capability 9.0 (H100, H200) has. The layers must be 16-bit, with relu between them, and
+/// one must have more than 32 features. Layers of 128 features then keep their gradients on the
+/// chip, and need no product of their own for them. Sums are added in another order. Default false,
+/// because these kernels have run in the emulator only: docs/gpu-verified.md. The switch applies to
+/// all threads, from the next backward pass on.
 void set_allow_warpgroup_mlp(bool allow);
 bool allow_warpgroup_mlp();
 
