@@ -57,8 +57,8 @@ void custom_fwd(autograd::AutogradContext* ctx, DeviceType type);
 
 /// Casts the inputs of a forward that needs them in one dtype. In an enabled region it casts every
 /// input that autocast may cast (is_eligible() in amp/policy.h), also in vectors and as values of
-/// maps, and disables autocast until the guard is destroyed. Elsewhere it does nothing. Backward
-/// will run with autocast disabled.
+/// maps. It disables autocast until the guard is destroyed. Outside a region it does nothing.
+/// Backward will run with autocast disabled.
 template <class... Inputs>
 [[nodiscard]] std::optional<Autocast> custom_fwd(autograd::AutogradContext* ctx, DeviceType type,
                                                  DType cast_inputs, Inputs&... inputs) {

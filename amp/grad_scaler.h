@@ -68,8 +68,9 @@ struct GradScalerCounts {
 /// is one step late.
 using GradScalerState = std::map<std::string, double>;
 
-/// Keeps fp16 gradients in range: multiplies the loss, and so every gradient, by a scale as large
-/// as fits; divides it out before the update; skips the update if something overflowed.
+/// Keeps fp16 gradients in range. Multiplies the loss, and so every gradient, by a scale that is as
+/// large as fits. Divides the gradients by it before the update, and skips the update if one of
+/// them overflowed.
 ///
 ///   scaler.scale(loss).backward();
 ///   scaler.unscale_(optimizer);                  // only to look at gradients, or to clip them
@@ -90,8 +91,8 @@ using GradScalerState = std::map<std::string, double>;
 /// may have multiplied by get_scale(): the first time, unscale_() or step() warns.
 ///
 /// The scale is made on the device of the first loss; further losses and gradients may be on
-/// others. scale(), unscale_(), step() and update() never wait for the device, unless some of
-/// scale, losses and gradients are on the CPU and others on a GPU. Calls out of order throw
+/// others. scale(), unscale_(), step() and update() never wait for the device. The only exception:
+/// some of scale, losses and gradients are on the CPU and others on a GPU. Calls out of order throw
 /// std::runtime_error and change nothing.
 class GradScaler {
  public:
@@ -113,11 +114,12 @@ class GradScaler {
   void unscale_(optim::Optimizer& optimizer);
 
   /// Makes the optimizer's update with unscaled gradients, or none if a gradient was inf or NaN.
-  /// Afterwards the gradients are unscaled, or as they were if the step was skipped. Throws
-  /// std::invalid_argument as unscale_(), and std::runtime_error if no parameter has a gradient,
-  /// for a closure (a closure needs a disabled scaler), and for an optimizer that an AsyncOptimizer
-  /// owns, outside its step functions. An exception that comes before the optimizer's update
-  /// begins, as from a pre-step hook, leaves the scaler as it was: step() may be called again.
+  /// Afterwards the gradients are unscaled, or as they were if the step was skipped.
+  ///
+  /// Throws std::invalid_argument as unscale_(). Throws std::runtime_error if no parameter has a
+  /// gradient, for a closure (which needs a disabled scaler), and for an optimizer of an
+  /// AsyncOptimizer outside its step functions. After an exception from before the optimizer's
+  /// update, as from a pre-step hook, the scaler is as it was: step() may be called again.
   StepOutcome step(optim::Optimizer& optimizer, const std::function<Tensor()>& closure = nullptr);
 
   /// Ends an iteration of one optimizer:
@@ -129,10 +131,12 @@ class GradScaler {
   ///
   /// in two passes over the gradients, and on a GPU in two launches. Parameters, state and scale
   /// get the same bits. So do the gradients, except after a skipped step, when they may keep their
-  /// scale. The two passes need parameters and gradients that are float32, contiguous and on the
-  /// scale's device; on a GPU at most 571 parameters, as many as fit into one launch; no history,
-  /// no check_after_unscale, no pre-step hook, and no other optimizer in the iteration. Otherwise
-  /// the calls above are made. Throws what they throw; std::invalid_argument if max_norm is NaN.
+  /// scale. Throws what these calls throw, and std::invalid_argument if max_norm is NaN.
+  ///
+  /// The two passes have conditions. Parameters and gradients are float32, contiguous and on the
+  /// scale's device. On a GPU there are at most 571 parameters, as many as fit into one launch.
+  /// There is no history, no check_after_unscale, no pre-step hook, and no other optimizer in the
+  /// iteration. Otherwise the calls above are made one by one.
   ///
   /// If nothing has read a gradient, the four calls take the same two passes, and update() launches
   /// a third kernel, of one thread. The optimizer's pass also writes a 16-bit copy of each weight
@@ -197,9 +201,9 @@ class GradScaler {
     reduce_found_inf_ = std::move(reduce);
   }
 
-  /// For wrappers that choose the scale of a loss, as AsyncGradScaler does: losses are multiplied
-  /// and gradients divided by `scale` until update(), which starts from the scale that it made
-  /// last.
+  /// For wrappers that choose the scale of a loss, as AsyncGradScaler does. Losses are multiplied
+  /// and gradients divided by `scale` until update(). That call starts from the scale that the last
+  /// update() made.
   void set_scale(double scale);
   /// Does the same for gradients that carry the scale id `id`.
   void set_scale(double scale, detail::ScaleId id);

@@ -10,9 +10,9 @@
 /// only what the host knows: dtypes, strides and scale ids.
 namespace halfgrad::detail {
 
-/// Throws if a guard of the optimizer refuses the step, std::invalid_argument for a gradient or a
-/// state of another shape than its parameter, and std::runtime_error for a rank's part of the
-/// parameters unless found_inf is combined over ranks.
+/// Throws if a guard of the optimizer refuses the step. Throws std::invalid_argument for a gradient
+/// or a state of another shape than its parameter. Throws std::runtime_error if this rank holds
+/// only a part of the parameters and found_inf is not combined over ranks.
 void expect_step_allowed(const optim::Optimizer& optimizer, const char* method,
                          bool combines_ranks);
 

@@ -19,8 +19,8 @@ struct Casts {
 bool is_eligible(const Tensor& tensor, DeviceType type);
 
 /// The decision for one call of `op` in a region of `type` whose 16-bit type is `fast`.
-/// Throws std::runtime_error for an op that is unsafe in 16 bits, naming its safe variant, and for
-/// 16-bit operands of both kinds where the widest operand decides.
+/// Throws std::runtime_error for an op that is unsafe in 16 bits, and names its safe variant. Also
+/// throws if the widest operand decides and the operands are float16 and bfloat16.
 Casts decide(const char* op, Precision precision, std::span<Tensor> operands, DeviceType type,
              DType fast);
 

@@ -23,9 +23,9 @@ Tensors checkpoint(std::function<Tensors(const Tensors&)> function, const Tensor
 ///
 ///   x = utils::checkpoint(block, x);
 ///
-/// The second run has the autocast region of the first, wherever backward is called, and the same
-/// random numbers of default_generator(), so dropout drops the same elements. Gradients reach the
-/// inputs and every other tensor that the function uses and that requires one. Pass non-leaf
+/// The second run has the autocast region of the first, wherever backward is called. It draws the
+/// same random values from default_generator(), so dropout drops the same elements. Gradients reach
+/// the inputs and every other tensor that the function uses and that requires one. Pass non-leaf
 /// tensors as inputs: the backward of one that the function captures runs twice. autograd::grad()
 /// and create_graph work as for ops. The counterpart in PyTorch is torch.utils.checkpoint with
 /// use_reentrant=False.

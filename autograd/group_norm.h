@@ -6,8 +6,8 @@
 
 namespace halfgrad {
 
-/// Splits the channels of input [n, c, ...] into num_groups groups of consecutive channels, and
-/// normalizes each group of each sample to mean 0 and variance 1; then weight and bias [c] scale
+/// Splits the channels of input [n, c, ...] into num_groups groups of consecutive channels.
+/// Normalizes each group of each sample to mean 0 and variance 1. Then weight and bias [c] scale
 /// and shift each channel (Wu and He, "Group normalization", 2018):
 ///
 ///     y = (x - mean) / sqrt(var + eps) weight + bias,  mean and var over a group of one sample

@@ -9,12 +9,12 @@ namespace halfgrad {
 
 namespace backends::cuda {
 
-/// Lets mlp and mlp_cross_entropy compute their gradients by warpgroups, the products that only
-/// compute capability 9.0 (H100, H200) has: for relu, 16-bit layers, and one of more than 32
-/// features. Layers of 128 features then keep their gradients on the chip: no product of its own
-/// for each. Sums are added in another order. Default false, because these kernels have run in the
-/// emulator only: docs/gpu-verified.md. The switch applies to all threads, from the next backward
-/// pass on.
+/// Lets mlp and mlp_cross_entropy compute their gradients by warpgroups: by products that only
+/// compute capability 9.0 (H100, H200) has. The layers must be 16-bit, with relu between them, and
+/// one must have more than 32 features. Layers of 128 features then keep their gradients on the
+/// chip, and need no product of their own for them. Sums are added in another order. Default false,
+/// because these kernels have run in the emulator only: docs/gpu-verified.md. The switch applies to
+/// all threads, from the next backward pass on.
 void set_allow_warpgroup_mlp(bool allow);
 bool allow_warpgroup_mlp();
 
@@ -34,8 +34,8 @@ bool allow_warpgroup_mlp();
 /// Narrow layers run fused: no activation goes to memory, and backward computes them again. In an
 /// autocast region a fused op rounds a float32 input as it loads it, and backward loads it again:
 /// changing the input in place before is an error. On a CPU, tiles of the batch stay in the cache.
-/// On a GPU, f16 and bf16 layers run fused whose weights fit into the shared memory of a
-/// multiprocessor, which are five of 64 features on an A100, or five of 128 on an H100:
+/// On a GPU, f16 and bf16 layers run fused if their weights fit into the shared memory of a
+/// multiprocessor. An A100 holds five layers of 64 features, an H100 five of 128:
 ///
 ///     layers of at most                              launches forward   backward
 ///     64 features                                    1                  2

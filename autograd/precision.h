@@ -37,8 +37,8 @@ class CastRule {
  public:
   virtual ~CastRule() = default;
   virtual void cast(const char* op, Precision precision, std::span<Tensor> operands) = 0;
-  /// Returns the dtype of the first operand after cast(), which the op then converts to itself, in
-  /// its kernel. Nothing: the op must let cast() do it.
+  /// Returns the dtype that cast() would give the first operand, if the op's own kernel may do the
+  /// conversion. Returns nullopt if the op must let cast() do it.
   virtual std::optional<DType> dtype_of(const char* /*op*/, Precision /*precision*/,
                                         const Tensor& /*operand*/) const {
     return std::nullopt;

@@ -236,8 +236,8 @@ Tensor detail::TensorMethods::new_full(const Shape& sizes, Scalar value,
   return new_full(sizes, value, only(option));
 }
 
-/// Prints the elements nested as in NumPy, to four decimals. In parentheses follow the dtype unless
-/// it is float32, int64 or bool, the shape if elements are left out, requires_grad, and the op that
+/// Prints the elements nested as in NumPy, to four decimals. In parentheses: the dtype, unless it
+/// is float32, int64 or bool; the shape, if elements are left out; requires_grad; and the op that
 /// made the tensor:
 ///
 ///   [[1.0000, 2.5000],

@@ -8,7 +8,8 @@ class Storage;
 
 namespace detail {
 
-/// A computation that waits until something reads its result. If nothing does, it costs nothing.
+/// A computation that waits until something reads its result. If nothing does, it costs nothing. To
+/// *settle* it means to run it, unless it has run.
 class Deferred {
  public:
   Deferred() = default;
@@ -16,12 +17,12 @@ class Deferred {
   Deferred(const Deferred&) = delete;
   Deferred& operator=(const Deferred&) = delete;
 
-  /// Runs it unless it has run. Any thread may call this.
+  /// Runs the computation unless it has run. Any thread may call this.
   void settle() {
     std::call_once(once_, [this] { compute(); });
   }
-  /// Runs `f` in its place, which computes the same result among others, and returns true; returns
-  /// false if it has run.
+  /// Runs `f` in place of the computation, unless that has run. `f` must compute the same result,
+  /// and may compute more. Returns whether it ran `f`.
   template <class F>
   bool settle_by(const F& f) {
     bool ran = false;
@@ -44,12 +45,12 @@ class Deferred {
 /// Remembers a computation, as long as it exists, for settle_deferred().
 void remember(const std::shared_ptr<Deferred>& deferred);
 
-/// Settles everything that is remembered. Call it before an operand of such a computation is
-/// overwritten. A capture of a graph begins and ends with it: work that was given before a capture
-/// must not become part of it, and work of the capture must not be left out.
+/// Settles every remembered computation. Call it before an operand of such a computation is
+/// overwritten. A capture of a graph calls it at its begin and at its end. So a computation that
+/// was deferred before the capture is not captured, and one of the capture is not left out.
 void settle_deferred();
 
-/// Settles those that read these elements. Call it before the elements are overwritten.
+/// Settles the computations that read these elements. Call it before the elements are overwritten.
 void settle_readers(const Storage& elements);
 
 }  // namespace detail

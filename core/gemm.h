@@ -113,10 +113,11 @@ bool allow_tf32();
 void set_allow_fp16_reduced_precision_reduction(bool allow);
 bool allow_fp16_reduced_precision_reduction();
 
-/// Lets linear_relu, and a Linear with a ReLU after it in a Sequential, use cuBLASLt's RELU_AUX and
-/// DRELU where no kernel of ours has relu as its epilogue: large products. Forward then stores one
-/// bit for each element, whether it was positive, and the product of the next layer's backward
-/// reads this mask, so that relu costs no launch. Default false, because two results may differ:
+/// Lets relu use cuBLASLt's epilogues RELU_AUX and DRELU in large products, for which no kernel of
+/// ours has relu as its epilogue. This concerns linear_relu, and a Linear with a ReLU after it in a
+/// Sequential. Forward then stores one bit for each element: was it positive? The product of the
+/// next layer's backward reads this mask, so relu costs no launch. Default false, because two
+/// results may differ:
 ///
 ///   * NaN before relu may become 0, with a gradient of 0: an overflow is hidden.
 ///   * A positive value that rounds to 0 in 16 bits counts as positive, so its gradient passes.

@@ -11,9 +11,9 @@
 
 namespace halfgrad::detail {
 
-/// The branches that the engines compile. The build target that checks functors for a missing HG_HD
-/// (cuda_functors) leaves out the CPU, since nvcc cannot distinguish the SIMD instance of a formula
-/// from a device instance that lacks HG_HD.
+/// The branches that the engines compile. The build target cuda_functors checks functors for a
+/// missing HG_HD. It leaves out the CPU, since nvcc cannot distinguish the SIMD instance of a
+/// formula from a device instance that lacks HG_HD.
 #if defined(HALFGRAD_CUDA)
 inline constexpr bool kWithCuda = true;
 #else

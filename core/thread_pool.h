@@ -30,8 +30,8 @@ void run_chunks(std::int64_t begin, std::int64_t end, std::int64_t grain, ChunkF
 /// the partition is the same for any number of threads. Chunks run in any order and concurrently;
 /// all are done on return.
 ///
-/// Runs serially, in order, on the calling thread if there is one chunk or one thread, inside
-/// another chunk, and while another thread uses the workers. Allocates nothing.
+/// Runs serially, in order, on the calling thread in three cases: there is one chunk or one thread,
+/// the call comes from inside a chunk, or another thread uses the workers. Allocates nothing.
 ///
 /// Rethrows the first exception of a chunk after the running chunks are done; skips chunks that
 /// have not begun. Throws std::invalid_argument if `grain` < 1.

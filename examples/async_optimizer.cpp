@@ -133,8 +133,8 @@ void run(const Options& options) {
 int main(int argc, char** argv) {
   programs::CommandLine app(
       "async_optimizer",
-      "Compares updates on the host that run beside the device's next step with updates that the "
-      "device waits for.");
+      "Compares two ways to run the optimizer on the host: beside the device's next step, and "
+      "while the device waits.");
   Options options;
   app.add_option("--steps", options.steps, "Number of training steps that are timed")
       ->check(checks::positive)

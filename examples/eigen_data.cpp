@@ -95,7 +95,9 @@ void train(const char* title, const Data& data, int steps) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  programs::CommandLine app("eigen_data", "Trains on features that Eigen has whitened, or not.");
+  programs::CommandLine app("eigen_data",
+                            "Trains twice: on correlated features, and on the same features "
+                            "whitened by Eigen (uncorrelated, each of variance 1).");
   int steps = 40;
   app.add_option("--steps", steps, "Steps of training")
       ->check(checks::positive)

@@ -107,7 +107,9 @@ int compare(int steps) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  programs::CommandLine app("fused_adam", "Compares a plain fused Adam kernel with optim::Adam.");
+  programs::CommandLine app("fused_adam",
+                            "Compares one plain kernel, which unscales the gradients, skips bad "
+                            "steps and makes Adam's update, with optim::Adam.");
   int steps = 20;
   app.add_option("--steps", steps, "Steps, of which every fifth is skipped")
       ->check(checks::positive)

@@ -185,7 +185,8 @@ int train_part(const Options& options) {
 Options parse_options(int argc, char** argv) {
   programs::CommandLine app(
       "verify_resume",
-      "Trains 2N micro-batches straight, and N + N across a restart; compares every bit.");
+      "Trains 2 N micro-batches twice: without a stop, and with a restart after N. Compares every "
+      "bit of the two results.");
   Options options;
   options.program = argv[0];
   options.command.assign(argv, argv + argc);
@@ -200,8 +201,9 @@ Options parse_options(int argc, char** argv) {
       app.add_option("--to", options.to, "Only train, to this number of micro-batches")
           ->check(micro_batches)
           ->needs(only);
-  app.add_option("--complete-at", options.complete_at,
-                 "After this micro-batch, wait for a step of fp16-async that still runs")
+  app.add_option(
+         "--complete-at", options.complete_at,
+         "In fp16-async: after this micro-batch, wait until the step that runs beside it is done")
       ->check(micro_batches)
       ->needs(part);
   CLI::Option* const saved =

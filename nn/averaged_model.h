@@ -15,8 +15,9 @@
 /// Averages of a model's weights over the steps of a training, as torch.optim.swa_utils.
 namespace halfgrad::optim {
 
-/// Returns the next average from the present one, the model's value and the number of values in the
-/// average: int64, 0-dim, on their device. The first value is copied instead of its result.
+/// Returns the next average. Arguments are the present average, the model's value, and the number
+/// of values in the average (int64, 0-dim, on their device). When that number is 0 the model's
+/// value becomes the average, whatever this function returns.
 using AvgFn = std::function<Tensor(const Tensor& averaged, const Tensor& current,
                                    const Tensor& num_averaged)>;
 

@@ -10,7 +10,8 @@
 namespace halfgrad::nn {
 
 /// In training mode sets each element to 0 with probability p and divides the others by 1 - p, so
-/// that the expected value stays. In evaluation mode returns the input (Srivastava et al., 2014).
+/// that the expected value of each element is the input. In evaluation mode returns the input
+/// (Srivastava et al., 2014).
 class Dropout : public Callable<Dropout> {
  public:
   template <std::same_as<std::nullptr_t> T>

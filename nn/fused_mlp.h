@@ -21,9 +21,9 @@ struct FusedMLPArguments {
 HALFGRAD_PLAIN_NAME(FusedMLPOptions, FusedMLPArguments)
 
 /// Linear layers with an activation between them, computed as one op (`mlp` in autograd/mlp.h,
-/// which says when it is fused). `FusedMLP({64, 128, 10})` computes what
-/// `Sequential(Linear(64, 128), ReLU(), Linear(128, 10))` computes, draws the same initial weights
-/// from the same seed, and has the same state dict, so each loads the other's checkpoints.
+/// which says when it is fused). `FusedMLP({64, 128, 10})` computes the same as
+/// `Sequential(Linear(64, 128), ReLU(), Linear(128, 10))`. It draws the same initial weights from
+/// the same seed. It has the same state dict, so each loads the other's checkpoints.
 class FusedMLP : public Callable<FusedMLP> {
  public:
   template <std::same_as<std::nullptr_t> T>

@@ -26,9 +26,11 @@ inline constexpr Nonlinearity kSELU = Nonlinearity::selu;
 /// default_generator().
 namespace halfgrad::nn::init {
 
-/// The factor that keeps the variance of activations across the nonlinearity: 1 for linear and
-/// sigmoid, 5/3 for tanh, sqrt(2) for relu, sqrt(2 / (1 + param^2)) for leaky_relu with slope
-/// param, 3/4 for selu.
+/// The factor for weights that keeps the variance of activations across the nonlinearity:
+///
+///     linear, sigmoid  1          relu        sqrt(2)
+///     tanh             5/3        leaky_relu  sqrt(2 / (1 + param^2)), for the slope param
+///     selu             3/4
 double calculate_gain(Nonlinearity nonlinearity, double param = 0.01);
 
 /// fan_in and fan_out: inputs and outputs of one unit. A weight `[out, in, k1, k2, ...]` has

@@ -9,6 +9,7 @@
 /// They do not change when a parameter of the layer is replaced.
 namespace halfgrad::nn {
 
+/// The options of a Linear layer.
 class LinearConfig {
  public:
   LinearConfig() = default;
@@ -23,6 +24,7 @@ class LinearConfig {
   bool bias_ = true;
 };
 
+/// The options of a Dropout layer.
 class DropoutConfig {
  public:
   DropoutConfig() = default;
@@ -35,6 +37,7 @@ class DropoutConfig {
   bool inplace_ = false;
 };
 
+/// The options of an Embedding.
 class EmbeddingConfig {
  public:
   EmbeddingConfig() = default;
@@ -43,7 +46,7 @@ class EmbeddingConfig {
       : num_embeddings_(num_embeddings), embedding_dim_(embedding_dim), padding_idx_(padding_idx) {}
   std::int64_t num_embeddings() const { return num_embeddings_; }
   std::int64_t embedding_dim() const { return embedding_dim_; }
-  /// Counted from the start, also if the layer was given a negative one.
+  /// The padding index counted from the start, also if the layer got a negative one.
   const std::optional<std::int64_t>& padding_idx() const { return padding_idx_; }
 
  private:
@@ -51,6 +54,7 @@ class EmbeddingConfig {
   std::optional<std::int64_t> padding_idx_;
 };
 
+/// The options of a LayerNorm.
 class LayerNormConfig {
  public:
   LayerNormConfig() = default;
@@ -68,6 +72,7 @@ class LayerNormConfig {
   bool elementwise_affine_ = true;
 };
 
+/// The options of a GroupNorm.
 class GroupNormConfig {
  public:
   GroupNormConfig() = default;
@@ -84,6 +89,7 @@ class GroupNormConfig {
   bool affine_ = true;
 };
 
+/// The options of a BatchNorm1d.
 class BatchNormConfig {
  public:
   BatchNormConfig() = default;

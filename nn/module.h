@@ -69,8 +69,8 @@ class Module : public std::enable_shared_from_this<Module> {
   const void* identity() const { return state_.get(); }
 
   /// Adds its argument to this module and returns it. An undefined tensor (no bias) is not
-  /// registered. Throws std::invalid_argument if the name is empty, taken or contains a dot, if a
-  /// parameter is not a leaf, and if a module contains this one.
+  /// registered. Throws std::invalid_argument if the name is empty, taken or contains a dot. Also
+  /// throws if a parameter is not a leaf, and if `module` contains this module.
   Tensor register_parameter(const std::string& name, Tensor tensor, bool requires_grad = true);
   Tensor register_buffer(const std::string& name, Tensor tensor);
   /// `module` is a module, a std::shared_ptr to one, or a holder of one (nn::ModuleHolder).
@@ -80,7 +80,7 @@ class Module : public std::enable_shared_from_this<Module> {
     return module;
   }
 
-  /// Put the argument in the place of the entry `name` and return it. A layer computes with its
+  /// Replace the entry `name` by the argument and return the argument. A layer computes with its
   /// members, so assign the result there:
   ///     head.weight = head.replace_parameter("weight", table.weight);  // tied weights
   /// Copies of the layer that were made before still compute with the old tensor. A parameter keeps

@@ -119,9 +119,9 @@ struct BatchNorm1dArguments {
   Device device = get_default_device();
 };
 
-/// Normalizes each channel, dimension 1 of `[n, c]` or `[n, c, l]`, to mean 0 and variance 1, then
-/// applies weight and bias (Ioffe and Szegedy, 2015). Uses the statistics of the batch in training
-/// mode or if no running statistics are tracked, else the running statistics.
+/// Normalizes each channel to mean 0 and variance 1, then applies weight and bias (Ioffe and
+/// Szegedy, 2015). Channels are dimension 1 of `[n, c]` or `[n, c, l]`. Uses the statistics of the
+/// batch in training mode or if no running statistics are tracked, else the running statistics.
 class BatchNorm1d : public Callable<BatchNorm1d> {
  public:
   template <std::same_as<std::nullptr_t> T>

@@ -16,9 +16,9 @@
 ///     template <class T> HG_HD void operator()(T& parameter, T gradient, T& moment...) const;
 ///   };
 ///
-/// make() runs once for each chunk of elements, so it is the place for powers. A product that is
-/// added is a math::multiply_add: left to itself, nvcc fuses it in one kernel of a formula but not
-/// in another, and a step with masters would differ by a rounding from one without.
+/// make() runs once for each chunk of elements, so it is the place for powers. Write a product that
+/// is added as math::multiply_add. Otherwise nvcc fuses it in one kernel of a formula but not in
+/// another, and a step with masters would differ by a rounding from one without.
 namespace halfgrad::detail {
 
 inline constexpr unsigned kFormulaWrites = operands(kParameter) | operands_from(kState);

@@ -20,8 +20,8 @@ struct LineSearchResult {
   std::int64_t evaluations;
 };
 
-/// Searches a step length that satisfies the strong Wolfe conditions (Nocedal and Wright 2006,
-/// algorithms 3.5 and 3.6), with the constants and decisions of PyTorch's LBFGS:
+/// Searches a step length t that satisfies the strong Wolfe conditions (Nocedal and Wright 2006,
+/// algorithms 3.5 and 3.6). Constants and decisions are those of PyTorch's LBFGS:
 ///
 ///     loss(t) <= loss(0) + 1e-4 * t * slope(0)
 ///     |slope(t)| <= 0.9 * |slope(0)|

@@ -31,14 +31,14 @@ struct MuonArguments {
 HALFGRAD_PLAIN_NAME(MuonOptions, MuonArguments)
 
 /// Muon (Jordan 2024, kellerjordan.github.io/posts/muon), as torch.optim.Muon: momentum whose
-/// singular values are all moved near 1, for the matrices of hidden layers.
+/// singular values are all moved close to 1. It is for the matrices of hidden layers.
 ///
 ///     m = momentum * m + (1 - momentum) * gradient
 ///     u = nesterov ? (1 - momentum) * gradient + momentum * m : m
 ///     p = (1 - lr * weight_decay) * p - lr * factor * NewtonSchulz(u)
 ///
-/// NewtonSchulz repeats X = a X + (b X X^T + c (X X^T)^2) X for ns_steps times, from
-/// X = u / max(|u|, eps), in bfloat16 on every device. It acts on the singular values alone and
+/// NewtonSchulz starts from X = u / max(|u|, eps), and computes ns_steps times, in bfloat16 on
+/// every device, X = a X + (b X X^T + c (X X^T)^2) X. It changes the singular values alone, and
 /// brings them to between 0.7 and 1.2.
 ///
 /// The state of a parameter is "momentum_buffer" (m). state_dict() has no ns_coefficients, ns_steps

@@ -26,9 +26,9 @@ struct OneCycleLROptions {
   bool three_phase = false;
 };
 
-/// The one-cycle policy (Smith and Topin 2018), as torch's OneCycleLR: lr rises from
-/// max_lr / div_factor to max_lr, then falls to max_lr / div_factor / final_div_factor; with
-/// `three_phase` it first falls back, as fast as it rose, to where it started. Momentum (SGD) or
+/// The one-cycle policy (Smith and Topin 2018), as torch's OneCycleLR. lr rises from
+/// max_lr / div_factor to max_lr, then falls to max_lr / div_factor / final_div_factor. With
+/// `three_phase` it first falls back to its first value, as fast as it rose. Momentum (SGD) or
 /// the first beta (Adam) moves the other way between max_momentum and base_momentum. Call step()
 /// after every optimizer step. The groups' initial_lr becomes max_lr / div_factor; a schedule that
 /// is built later starts from it.

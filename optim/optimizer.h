@@ -126,9 +126,9 @@ class Optimizer {
 
   /// Makes one update. Calls `closure` first, if given, with gradients enabled, to compute the loss
   /// and its gradients, and returns its result; without a closure an undefined tensor. Throws
-  /// std::runtime_error for gradients known to carry a GradScaler's scale, and
-  /// std::invalid_argument for the gradient of an integer parameter and for a gradient or a state
-  /// of another shape than its parameter; then nothing has changed.
+  /// std::runtime_error for gradients known to carry a GradScaler's scale. Throws
+  /// std::invalid_argument for the gradient of an integer parameter, and for a gradient or a state
+  /// of another shape than its parameter. After an exception nothing has changed.
   Tensor step(const std::function<Tensor()>& closure = nullptr);
 
   /// Makes one update under a GradScaler's control. Throws std::invalid_argument as above.
@@ -143,9 +143,9 @@ class Optimizer {
   /// Throws std::runtime_error, beginning with `method`, if the guard of set_step_guard() refuses a
   /// step. GradScaler calls it before it looks at gradients.
   void expect_step_allowed(const char* method) const;
-  /// Throws std::invalid_argument, beginning with `method`, if the gradient of a parameter, a
-  /// moment or a master has another shape than the parameter, as after set_data() with other sizes.
-  /// Every step begins with it, and so do the GradScaler's calls.
+  /// Throws std::invalid_argument, beginning with `method`, if a gradient, a moment or a master has
+  /// another shape than its parameter, as after set_data() with other sizes. Every step and every
+  /// call of a GradScaler begins with this check.
   void expect_sizes(const char* method) const;
   /// For a wrapper that runs the steps itself: each step begins with a call of `guard`, which gets
   /// the name of the method and throws if the step is not the wrapper's. An empty guard removes it.
@@ -161,13 +161,13 @@ class Optimizer {
   void set_sharded(bool is_sharded = true) { is_sharded_ = is_sharded; }
   bool is_sharded() const { return is_sharded_; }
 
-  /// Lets step() return before large parameters are updated: a second stream updates them, in a
-  /// launch for each layer, and their next use waits for it. So in a Graph of several steps, and in
-  /// eager training on a GPU, the forward pass of the first layers runs beside the update of the
-  /// later ones, with the same bits. A layer is a parameter of two or more dimensions and the
-  /// smaller ones that follow it. Layers share a launch until it has `min_elements` elements, and a
-  /// smaller last one is updated as usual: a short update is not worth a launch (2^20 elements of
-  /// Adam take 9 us at 3.35 TB/s).
+  /// Lets step() return before large parameters are updated. A second stream updates them, in a
+  /// launch for each layer, and their next use waits for it. So the forward pass of the first
+  /// layers runs beside the update of the later ones, with the same bits: in a Graph of several
+  /// steps, and in eager training on a GPU. A layer is a parameter of two or more dimensions and
+  /// the smaller ones that follow it. Layers share a launch until it has `min_elements` elements,
+  /// and a smaller last one is updated as usual: a short update is not worth a launch (2^20
+  /// elements of Adam take 9 us at 3.35 TB/s).
   ///
   /// Stream, Event and Graph of this library wait for such an update as for other work of the
   /// stream that called step(). CUDA calls of your own do not, and Array::data() and
@@ -195,8 +195,8 @@ class Optimizer {
   std::vector<Tensor> parameters() const;
 
   /// Adds a group. Keeps a parameter once that is listed twice in it, with a warning on stderr.
-  /// Throws std::invalid_argument for a tensor that is not a leaf or is in another group already,
-  /// and for an option that is out of range or that this optimizer does not have.
+  /// Throws std::invalid_argument for a tensor that is not a leaf or is already in a group. Throws
+  /// it for an option that is out of range or that this optimizer does not have, too.
   void add_param_group(ParamGroup group);
 
   /// The optimizer's own arrays for a parameter; empty before its first update.
@@ -212,9 +212,9 @@ class Optimizer {
   /// and a saved master is dropped.
   ///
   /// Throws std::invalid_argument, and changes nothing, if groups, numbers of parameters or shapes
-  /// differ, for options out of range (except learning rates, which a schedule may have set), for
-  /// counts that are no 0-dim arrays of exact values, and for a parameter's state with a missing or
-  /// an unknown entry.
+  /// differ, or an option is out of range (learning rates may be: a schedule may have set them).
+  /// Throws it for counts that are no 0-dim arrays of exact values, and for a parameter's state
+  /// with a missing or an unknown entry, too.
   void load_state_dict(const OptimizerState& saved);
 
   using StepHook = std::function<void(Optimizer&)>;

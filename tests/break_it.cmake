@@ -1,7 +1,7 @@
 # The labs: labs/<name>/change.patch puts a bug of the field into copies of the sources that it names.
 # The copies are compiled and linked, before the libraries, with the tests of their folder into
-# break_<name>. Some test must then fail. labs/<name>/tests is optional: another folder of tests, and
-# the filter of the tests that see the bug, so that ctest need not run all of them. A copy of a CUDA
+# break_<name>. The test that labs/<name>/answer.md names must then fail. labs/<name>/tests is optional:
+# another folder of tests, and the filter of the tests that see the bug, for tools/lab. A copy of a CUDA
 # source becomes a program, which the tests of test_kernels run by the emulator.
 find_program(HALFGRAD_PATCH patch REQUIRED DOC "The command that applies the patches of labs/")
 file(GLOB patches CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/labs/*/change.patch")
@@ -18,15 +18,17 @@ foreach(patch IN LISTS patches)
   list(TRANSFORM names REPLACE "^[+][+][+] b/" "")
   list(GET names 0 folder)
   string(REGEX REPLACE "/.*" "" folder "${folder}")
-  set(filter "-*Traces.*")  # slow, and needed for none
   cmake_path(REPLACE_FILENAME patch tests OUTPUT_VARIABLE tests)
   if(EXISTS "${tests}")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${tests}")
     file(STRINGS "${tests}" tests LIMIT_COUNT 1)
     string(REGEX MATCH "^([a-z]+) (.+)$" tests "${tests}")
     set(folder "${CMAKE_MATCH_1}")
-    set(filter "${CMAKE_MATCH_2}")
   endif()
+  cmake_path(REPLACE_FILENAME patch answer.md OUTPUT_VARIABLE answer)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${answer}")
+  file(STRINGS "${answer}" test REGEX "^`[A-Za-z]+\\.[A-Za-z0-9]+`" LIMIT_COUNT 1)
+  string(REGEX MATCH "[A-Za-z]+\\.[A-Za-z0-9]+" test "${test}")
   if(NOT TARGET test_${folder})
     continue()  # without nvcc
   endif()
@@ -60,6 +62,8 @@ std::filesystem::path halfgrad::tests::kernel_folder() { return "@copies_folder@
   target_link_options(break_${lab} PRIVATE "LINKER:-z,muldefs")
   target_precompile_headers(break_${lab} REUSE_FROM ${with_headers})
   add_dependencies(break_it break_${lab})
+  # Typed and parameterised tests have a name such as Suite/0.Test or Devices/Suite.Test/cpu.
+  string(REPLACE "." "*." filter "*${test}*")
   add_test(NAME break_${lab} COMMAND break_${lab} --gtest_brief=1 --gtest_fail_fast
                                      "--gtest_filter=${filter}")
   set_tests_properties(break_${lab} PROPERTIES FIXTURES_REQUIRED break_it

@@ -44,7 +44,7 @@ def navigation(pages, api_pages):
             exercises = below("examples/course/")
             entries[1:1] = [{name: part} for name, part in
                             (("Course", course), ("Exercises", exercises)) if part]
-            labs = [{page.split("/")[1].replace("_", " "): page} for page in below("labs/")]
+            labs = [{_title_of_lab(page): page} for page in below("labs/")]
             entries.append({"Labs": take(["docs/labs.md"]) + labs})
         if title == "Reference":
             entries.append({"C++ API": _api(api_pages)})
@@ -54,6 +54,12 @@ def navigation(pages, api_pages):
         nav.append({title: entries})
     rest = take(left)
     return nav + ([{"More": rest}] if rest else [])
+
+
+def _title_of_lab(page):
+    """labs/late_growth/README.md is "late growth", its answer.md "late growth: answer"."""
+    title = page.split("/")[1].replace("_", " ")
+    return f"{title}: answer" if page.endswith("/answer.md") else title
 
 
 def _api(pages):

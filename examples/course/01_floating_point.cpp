@@ -116,7 +116,9 @@ void print_special(course::Chapter& chapter) {
 
 int main(int argc, char** argv) {
   course::Chapter chapter(
-      argc, argv, {.slug = "01_floating_point", .does = "Takes floating-point formats apart."});
+      argc, argv,
+      {.slug = "01_floating_point",
+       .does = "Prints the bits, limits and spacing of floating-point formats."});
   return chapter.run([&] {
     print_formats(chapter);
     print_anatomy(chapter);

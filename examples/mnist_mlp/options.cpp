@@ -76,7 +76,10 @@ Options parse_options(int argc, char** argv) {
   CLI::Option* const task =
       add_choice("--task", options.task, {"digits", "underflow", "all"}, "Task to train on");
   CLI::Option* const chosen_precision =
-      add_choice("--precision", precision, precision_names(), "Precision to train in",
+      add_choice("--precision", precision, precision_names(),
+                 "Precision to train in; fp16, bf16: autocast, fp16 with a GradScaler; "
+                 "fp16-noscale: fp16 without one; fp16-pure: weights in fp16; fp16-masters: "
+                 "weights in fp16 with fp32 masters",
                  programs::precision_aliases());
   add_choice("--device", device, {"auto", "cpu", "cuda"}, "Device to compute on");
   app.add_option("--threads", threads, "Threads on the CPU")

@@ -57,8 +57,8 @@ std::vector<std::string> row_of(Reports reports) {
 }
 
 /// Percentage of the weights that the last update did not change, in the first training with that
-/// precision.
-std::optional<double> unmoved(Reports reports, const std::string& precision) {
+/// precision. For fp16-masters these are the masters.
+std::optional<double> unchanged(Reports reports, const std::string& precision) {
   for (const TrainingReport& report : reports)
     if (report.precision == precision && report.moved_weights)
       return 100 * (1 - *report.moved_weights);
@@ -66,23 +66,20 @@ std::optional<double> unmoved(Reports reports, const std::string& precision) {
 }
 
 void explain_pure(Reports reports, const Options& options) {
-  const auto pure = unmoved(reports, "fp16-pure");
-  if (!pure) return;
-  const auto compared_with = [&](const std::string& what, const std::string& precision) {
-    const auto share = unmoved(reports, precision);
-    return share ? fmt::format(", {} {:.0f} %", what, *share) : "";
-  };
-  programs::print_wrapped(
-      fmt::format(
-          "\n  Without fp32 master weights, fp16-pure's last update left {:.0f} % of its "
-          "weights unmoved{}{}: an update below half the spacing of fp16 numbers is lost.\n",
-          *pure, compared_with("fp32's", "fp32"),
-          compared_with("and of fp16-masters' masters", "fp16-masters")),
-      2);
-  if (options.optimizer != "sgd")
+  const auto fp32 = unchanged(reports, "fp32");
+  const auto pure = unchanged(reports, "fp16-pure");
+  const auto masters = unchanged(reports, "fp16-masters");
+  if (!pure && !masters) return;
+  std::string text = "\n  Share of the weights that the last update did not change:\n";
+  if (fp32) text += fmt::format("    fp32          {:.0f} %\n", *fp32);
+  if (pure) text += fmt::format("    fp16-pure     {:.0f} %\n", *pure);
+  if (masters) text += fmt::format("    fp16-masters  {:.0f} % of its fp32 masters\n", *masters);
+  text += "  An update below half the spacing of fp16 values does not change an fp16 weight.\n";
+  programs::print_wrapped(text, 2);
+  if (pure && options.optimizer != "sgd")
     programs::print_wrapped(
-        "  Its Adam needs eps 1e-4: with 1e-8, squared gradients that fp16 rounds to zero give "
-        "infinite updates, and the loss is NaN within an epoch.\n",
+        "  The Adam of fp16-pure needs eps 1e-4: with 1e-8, squared gradients that fp16 rounds to "
+        "zero give infinite updates, and the loss is NaN within an epoch.\n",
         2);
 }
 

@@ -43,7 +43,7 @@ expect_run(2 "--launches requires --report" --launches "${CMAKE_CURRENT_LIST_FIL
 expect_run(1 "expected t10k-images" --data "${CMAKE_CURRENT_LIST_DIR}")
 
 set(file "${CMAKE_CURRENT_BINARY_DIR}/mnist_mlp_test.json")
-expect_run(0 "master weights.*fp16-noscale +-"
+expect_run(0 "fp32 +[0-9]+ %\n +fp16-pure +[0-9]+ %\n +fp16-masters +[0-9]+ % of its fp32 masters.*fp16-noscale +-"
            --steps 2 --hidden 16 --batch 8 --seeds 2 --threads 2 --json "${file}")
 file(READ "${file}" results)
 file(REMOVE "${file}")
@@ -108,7 +108,7 @@ foreach(stop IN ITEMS "--epochs;2" "--epochs;4;--steps;2" "--epochs;4;--steps;5;
 endforeach()
 # A checkpoint must contain the master weights: they hold the updates that are too small for 16 bits.
 set(masters --task digits --precision fp16-masters --batch 512 --hidden 16 --threads 2)
-expect_run(0 "masters  epoch  3/3  loss [01]" ${masters} --epochs 3 --save "${file}.straight")
+expect_run(0 "masters  epoch  3/3  loss [01].*fp16-masters +[0-9]+ % of its fp32 masters" ${masters} --epochs 3 --save "${file}.straight")
 file(SHA256 "${file}.straight" straight)
 expect_run(0 "masters" ${masters} --epochs 1 --save "${file}.first")
 expect_run(0 "masters" ${masters} --epochs 3 --resume "${file}.first" --save "${file}.resumed")

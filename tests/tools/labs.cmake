@@ -1,5 +1,6 @@
-# Every labs/<name> of -DSOURCE_DIR has a change.patch that applies, and a README.md whose title stands in
-# docs/labs.md, which lists nothing else. The patches are tried on copies in -DCOPIES by -DPATCH.
+# Every labs/<name> of -DSOURCE_DIR has a change.patch that applies, an answer.md that names a test, and a
+# README.md whose title stands in docs/labs.md, which lists nothing else. The patches are tried on copies in
+# -DCOPIES by -DPATCH.
 cmake_minimum_required(VERSION 3.24)
 
 file(READ "${SOURCE_DIR}/docs/labs.md" index)
@@ -20,6 +21,27 @@ foreach(lab IN LISTS labs)
       message(SEND_ERROR "labs/${lab}/README.md: expected a section '${heading}', got none")
     endif()
   endforeach()
+
+  file(STRINGS "${folder}/answer.md" answer)
+  foreach(heading IN ITEMS "What is wrong" "How to see it" "Which test finds it" "Why it matters"
+                           "What to think about: answers")
+    if(NOT "## ${heading}" IN_LIST answer)
+      message(SEND_ERROR "labs/${lab}/answer.md: expected a section '${heading}', got none")
+    endif()
+  endforeach()
+  file(READ "${folder}/answer.md" answer)
+  if(NOT answer MATCHES "\n`([A-Za-z]+)\\.([A-Za-z0-9]+)`[ \n]\\(\\[([a-z_/]+\\.cpp)\\]\\(\\.\\./\\.\\./([a-z_/]+\\.cpp)\\)")
+    message(SEND_ERROR "labs/${lab}/answer.md: expected a line '`Suite.Test` ([file](../../file)', got none")
+  elseif(NOT CMAKE_MATCH_3 STREQUAL CMAKE_MATCH_4 OR NOT EXISTS "${SOURCE_DIR}/${CMAKE_MATCH_4}")
+    message(SEND_ERROR "labs/${lab}/answer.md: expected a link to the file of a test, got ${CMAKE_MATCH_4}")
+  else()
+    set(test "(${CMAKE_MATCH_1}, ${CMAKE_MATCH_2})")
+    file(READ "${SOURCE_DIR}/${CMAKE_MATCH_4}" source)
+    string(FIND "${source}" "${test}" position)
+    if(position EQUAL -1)
+      message(SEND_ERROR "labs/${lab}/answer.md: expected a test of ${CMAKE_MATCH_4}, got ${test}")
+    endif()
+  endif()
 
   if(EXISTS "${folder}/tests")
     file(STRINGS "${folder}/tests" tests)

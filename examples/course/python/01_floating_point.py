@@ -104,4 +104,4 @@ def main(chapter: course.Chapter) -> None:
 
 
 if __name__ == "__main__":
-    course.run(main, "01_floating_point", "Takes floating-point formats apart.")
+    course.run(main, "01_floating_point", "Prints the bits, limits and spacing of floating-point formats.")
