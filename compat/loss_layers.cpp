@@ -17,3 +17,9 @@ std::string option_text(const TripletMarginWithDistanceLossOptions& options) {
 }
 
 }  // namespace halfgrad::nn::detail
+
+namespace halfgrad::enumtype {
+
+kBatchMean::operator nn::KLDivLossArguments() const { return {.batch_mean = true}; }
+
+}  // namespace halfgrad::enumtype

@@ -84,12 +84,6 @@ class CrossEntropyLossOptions {
   TORCH_ARG(double, label_smoothing) = 0.0;
 };
 
-}  // namespace halfgrad::nn
-inline halfgrad::enumtype::kBatchMean::operator halfgrad::nn::KLDivLossArguments() const {
-  return {.batch_mean = true};
-}
-namespace halfgrad::nn {
-
 /// kNone, kSum, kMean or kBatchMean.
 using KLDivReduction = std::variant<Reduction, enumtype::kBatchMean>;
 class KLDivLossOptions {
