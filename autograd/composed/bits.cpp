@@ -97,6 +97,9 @@ Tensor bitwise_xor(const Tensor& self, const Tensor& other) {
 }
 Tensor bitwise_not(const Tensor& self) {
   if (self.dtype() == kBool) return logical_not(self);
+  if (self.is_floating_point()) {
+    detail::fail("bitwise_not", "expected integers or bool, got {}", self.dtype());
+  }
   return of_bits<XorBits>("bitwise_not", self, beside(-1, self));
 }
 Tensor bitwise_left_shift(const Tensor& self, const Tensor& other) {

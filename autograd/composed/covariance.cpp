@@ -55,7 +55,7 @@ Tensor cov(const Tensor& self, std::int64_t correction, const Tensor& fweights,
     const Tensor c = matmul(centred * weights, centred.t()) / n;
     return given.dim() == 2 && x.size(0) != 1 ? c : reshape(c, {});
   };
-  return detail::widened("cov", Precision::wide_accumulate, kFloat32, compute, self);
+  return detail::widened("cov", Precision::any, kFloat32, compute, self);
 }
 
 Tensor corrcoef(const Tensor& self) {
@@ -65,7 +65,7 @@ Tensor corrcoef(const Tensor& self) {
     const Tensor deviation = sqrt(diagonal(c));
     return clamp(c / unsqueeze(deviation, 1) / unsqueeze(deviation, 0), -1, 1);
   };
-  return detail::widened("corrcoef", Precision::wide_accumulate, kFloat32, compute, self);
+  return detail::widened("corrcoef", Precision::any, kFloat32, compute, self);
 }
 
 }  // namespace halfgrad

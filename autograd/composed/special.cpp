@@ -215,15 +215,15 @@ Tensor erfc(const Tensor& self) { return special<Erfc>("erfc", Precision::any, s
 Tensor erfinv(const Tensor& self) {
   return special<Erfinv>("erfinv", Precision::wide_range, self);
 }
-Tensor lgamma(const Tensor& self) { return special<Lgamma>("lgamma", Precision::wide_range, self); }
+Tensor lgamma(const Tensor& self) { return special<Lgamma>("lgamma", Precision::any, self); }
 Tensor digamma(const Tensor& self) {
   const auto compute = [](const Tensor& x) { return Polygamma::apply(std::int64_t{0}, x); };
-  return detail::widened("digamma", Precision::wide_range, kFloat64, compute, self);
+  return detail::widened("digamma", Precision::any, kFloat64, compute, self);
 }
 Tensor polygamma(std::int64_t n, const Tensor& self) {
   if (n < 0) detail::fail("polygamma", "expected n >= 0, got {}", n);
   const auto compute = [n](const Tensor& x) { return Polygamma::apply(n, x); };
-  return detail::widened("polygamma", Precision::wide_range, kFloat64, compute, self);
+  return detail::widened("polygamma", Precision::any, kFloat64, compute, self);
 }
 
 }  // namespace halfgrad
