@@ -19,10 +19,10 @@ ParamGroup NamedOptions::with(std::vector<Tensor> params) const {
 
 void GroupOptions::refuse_cast(const std::type_info& expected) const {
   const OptimizerOptions* const own = group_->own_options.get();
-  halfgrad::detail::fail("options", "expected the group of an optimizer with {}, got {}",
-                         halfgrad::detail::class_name(expected),
-                         own != nullptr ? halfgrad::detail::class_name(typeid(*own))
-                                        : "another optimizer's");
+  halfgrad::detail::fail(
+      "options", "expected the group of an optimizer with {}, got {}",
+      halfgrad::detail::class_name(expected),
+      own != nullptr ? halfgrad::detail::class_name(typeid(*own)) : "another optimizer's");
 }
 
 // A cast gives a reference, so the views are kept: one for each group and kind of options, until

@@ -29,8 +29,8 @@ class Betas {
   std::pair<double, double> pair_;
 };
 
-/// Base of the options of the library's optimizers. They are values of their own, or a view of a group of an
-/// optimizer, which a change then reaches. A copy of a view has values of its own.
+/// Base of the options of the library's optimizers. They are values of their own, or a view of a
+/// group of an optimizer, which a change then reaches. A copy of a view has values of its own.
 class NamedOptions : public OptimizerOptions {
  public:
   NamedOptions(const NamedOptions& other) : own_(other.group()) { own_.params.clear(); }
@@ -113,10 +113,10 @@ class AdamWOptions : public OptimizerCloneableOptions<AdamWOptions, NamedOptions
  public:
   AdamWOptions(double lr = 1e-3)
       : OptimizerCloneableOptions({.lr = lr,
-                          .betas = {{0.9, 0.999}},
-                          .eps = 1e-8,
-                          .weight_decay = 1e-2,
-                          .amsgrad = false}) {}
+                                   .betas = {{0.9, 0.999}},
+                                   .eps = 1e-8,
+                                   .weight_decay = 1e-2,
+                                   .amsgrad = false}) {}
   operator AdamWArguments() const {
     return {.lr = lr(),
             .betas = Betas(betas()),
@@ -135,11 +135,11 @@ class RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions, NamedOpt
  public:
   RMSpropOptions(double lr = 1e-2)
       : OptimizerCloneableOptions({.lr = lr,
-                          .momentum = 0,
-                          .eps = 1e-8,
-                          .weight_decay = 0,
-                          .alpha = 0.99,
-                          .centered = false}) {}
+                                   .momentum = 0,
+                                   .eps = 1e-8,
+                                   .weight_decay = 0,
+                                   .alpha = 0.99,
+                                   .centered = false}) {}
   operator RMSpropArguments() const {
     return {.lr = lr(),
             .alpha = alpha(),
@@ -160,10 +160,10 @@ class AdagradOptions : public OptimizerCloneableOptions<AdagradOptions, NamedOpt
  public:
   AdagradOptions(double lr = 1e-2)
       : OptimizerCloneableOptions({.lr = lr,
-                          .eps = 1e-10,
-                          .weight_decay = 0,
-                          .lr_decay = 0,
-                          .initial_accumulator_value = 0}) {}
+                                   .eps = 1e-10,
+                                   .weight_decay = 0,
+                                   .lr_decay = 0,
+                                   .initial_accumulator_value = 0}) {}
   operator AdagradArguments() const {
     return {.lr = lr(),
             .lr_decay = lr_decay(),

@@ -17,6 +17,9 @@ void write_value(serialize::OutputArchive& archive, const std::string& name, con
 void write_value(serialize::OutputArchive& archive, const std::string& name, double value) {
   archive.write(name, scalar(value));
 }
+void write_value(serialize::OutputArchive& archive, const std::string& name, std::int64_t value) {
+  archive.write(name, full({}, Scalar(value), dtype(kLong)));
+}
 void write_value(serialize::OutputArchive& archive, const std::string& name,
                  const std::tuple<double, double>& value) {
   archive.write(name, stack({scalar(std::get<0>(value)), scalar(std::get<1>(value))}));
@@ -52,8 +55,7 @@ void write_groups(serialize::OutputArchive& archive, const optim::Optimizer& opt
   std::int64_t index = 0;
   for (std::size_t i = 0; i < optimizer.param_groups().size(); ++i) {
     const optim::ParamGroup& group = optimizer.param_groups()[i];
-    archive.write(group_name(i) + ".size",
-                  full({}, static_cast<double>(group.params.size()), dtype(kLong)));
+    archive.write(group_name(i) + ".size", full({}, std::ssize(group.params), dtype(kLong)));
     serialize::OutputArchive options;
     if (group.own_options) std::as_const(*group.own_options.get()).serialize(options);
     archive.write(group_name(i) + ".options", options);

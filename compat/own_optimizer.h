@@ -2,6 +2,7 @@
 
 #include <halfgrad/compat/names.h>
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -23,6 +24,11 @@ namespace detail {
 // Values of options and states. An undefined tensor is left out.
 void write_value(serialize::OutputArchive& archive, const std::string& name, const Tensor& value);
 void write_value(serialize::OutputArchive& archive, const std::string& name, double value);
+void write_value(serialize::OutputArchive& archive, const std::string& name, std::int64_t value);
+inline void write_value(serialize::OutputArchive& archive, const std::string& name,
+                        std::integral auto value) {
+  write_value(archive, name, static_cast<std::int64_t>(value));
+}
 void write_value(serialize::OutputArchive& archive, const std::string& name,
                  const std::tuple<double, double>& value);
 void read_value(serialize::InputArchive& archive, const std::string& name, Tensor& value);
@@ -68,9 +74,9 @@ void serialize(halfgrad::serialize::InputArchive& archive, Optimizer& optimizer)
 /// libtorch's macros for the bodies of serialize(): an option or a state entry by its name.
 #define _TORCH_OPTIM_SERIALIZE_TORCH_ARG(name) \
   ::halfgrad::detail::write_value(archive, #name, name())
-#define _TORCH_OPTIM_DESERIALIZE_TORCH_ARG(T, name)             \
-  do {                                                          \
-    T torch_value{};                                            \
+#define _TORCH_OPTIM_DESERIALIZE_TORCH_ARG(T, name)              \
+  do {                                                           \
+    T torch_value{};                                             \
     ::halfgrad::detail::read_value(archive, #name, torch_value); \
-    name(torch_value);                                          \
+    name(torch_value);                                           \
   } while (false)

@@ -144,10 +144,11 @@ Array Array::view(DType dtype) const {
   for (int i = 0; i < last; ++i) rescale(result.strides_[i]);
   if (last >= 0) rescale(result.sizes_[last]);
   if (!fits) {
-    detail::fail("view",
-                 "expected a last dimension of stride 1, and sizes and strides of whole elements of "
-                 "{}, got sizes {} and strides {} of {}",
-                 dtype, sizes_, strides_, dtype_);
+    detail::fail(
+        "view",
+        "expected a last dimension of stride 1, and sizes and strides of whole elements of "
+        "{}, got sizes {} and strides {} of {}",
+        dtype, sizes_, strides_, dtype_);
   }
   result.numel_ = numel_ * old_size / new_size;
   result.contiguous_ = result.numel_ == 0 || row_major(result.sizes_, result.strides_);

@@ -58,7 +58,8 @@ struct DividedByCounts : autograd::Function<DividedByCounts> {
   static Tensor forward(autograd::AutogradContext* context, const Tensor& x,
                         const Tensor& indices) {
     const Tensor counts = bincount(flatten(indices));
-    context->save_for_backward({reshape(index_select(counts, 0, flatten(indices)), indices.sizes())});
+    context->save_for_backward(
+        {reshape(index_select(counts, 0, flatten(indices)), indices.sizes())});
     return x.clone();
   }
   static autograd::variable_list backward(autograd::AutogradContext* context,
@@ -101,10 +102,11 @@ Embedding::Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim,
 
 Embedding::Embedding(Tensor with_weight, std::optional<std::int64_t> padding_idx,
                      const EmbeddingRows& rows)
-    : Callable("Embedding", described(with_weight, {.padding_idx = padding_idx,
-                                                    .max_norm = rows.max_norm,
-                                                    .norm_type = rows.norm_type,
-                                                    .scale_grad_by_freq = rows.scale_grad_by_freq})),
+    : Callable("Embedding",
+               described(with_weight, {.padding_idx = padding_idx,
+                                       .max_norm = rows.max_norm,
+                                       .norm_type = rows.norm_type,
+                                       .scale_grad_by_freq = rows.scale_grad_by_freq})),
       options(with_weight.size(0), with_weight.size(1),
               padding_row({padding_idx}, with_weight.size(0)), rows) {
   weight = register_parameter("weight", with_weight, with_weight.requires_grad());

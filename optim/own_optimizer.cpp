@@ -50,7 +50,8 @@ std::string optimizer_name(const std::unique_ptr<OptimizerOptions>& defaults) {
   const OptimizerOptions& options = *defaults;
   std::string name = detail::class_name(typeid(options));
   const std::string ending = "Options";
-  if (name.size() > ending.size() && name.ends_with(ending)) name.resize(name.size() - ending.size());
+  if (name.size() > ending.size() && name.ends_with(ending))
+    name.resize(name.size() - ending.size());
   return name;
 }
 

@@ -8,7 +8,8 @@
 
 #include <halfgrad/autograd/tensor.h>
 
-/// Base classes of libtorch for an optimizer of your own: its options, and its state of a parameter.
+/// Base classes of libtorch for an optimizer of your own: its options, and its state of a
+/// parameter.
 namespace halfgrad::serialize {
 
 class InputArchive;   // compat/serialize/archive.h
@@ -27,7 +28,8 @@ class OptimizerOptions {
   virtual ~OptimizerOptions() = default;
   virtual std::unique_ptr<OptimizerOptions> clone() const = 0;
 
-  /// The learning rate, for schedules. These four throw std::logic_error unless they are overridden.
+  /// The learning rate, for schedules. These four throw std::logic_error unless they are
+  /// overridden.
   virtual double get_lr() const;
   virtual void set_lr(double lr);
   virtual void serialize(serialize::OutputArchive& archive) const;

@@ -47,7 +47,8 @@ struct ParamGroup {
   /// learning rate, too.
   detail::OwnOptions own_options{};
 
-  /// The learning rate. Throws std::bad_optional_access before an optimizer has filled an empty one.
+  /// The learning rate. Throws std::bad_optional_access before an optimizer has filled an empty
+  /// one.
   double get_lr() const { return own_options ? own_options->get_lr() : lr.value(); }
   void set_lr(double new_lr) {
     lr = new_lr;

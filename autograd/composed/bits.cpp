@@ -61,8 +61,7 @@ DType dtype_of_bits(const char* op, const Tensor& a, const Tensor& b) {
 template <class F>
 Tensor of_bits(const char* op, const Tensor& a, const Tensor& b) {
   const DType dtype = dtype_of_bits(op, a, b);
-  const Array out =
-      Array::empty(broadcast_shapes(a.sizes(), b.sizes(), op), dtype, a.device());
+  const Array out = Array::empty(broadcast_shapes(a.sizes(), b.sizes(), op), dtype, a.device());
   const auto bits = static_cast<std::int64_t>(8 * item_size(dtype));
   const auto on_device = [&](const Tensor& t) { return t.dim() == 0 ? t.to(a.device()) : t; };
   detail::elementwise_in<std::int64_t>(OnBits<F>{bits}, out, a.array(), on_device(b).array());
@@ -80,9 +79,7 @@ Tensor shifted(const char* op, const Tensor& a, const Tensor& b) {
   return of_bits<F>(op, a, b);
 }
 
-Tensor beside(Scalar scalar, const Tensor& tensor) {
-  return detail::wrap(scalar, tensor.device());
-}
+Tensor beside(Scalar scalar, const Tensor& tensor) { return detail::wrap(scalar, tensor.device()); }
 
 }  // namespace
 

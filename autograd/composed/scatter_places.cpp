@@ -14,9 +14,8 @@ Tensor flat_positions(const Tensor& self, int dim, const Tensor& index) {
   bool fits = base.dim() == at.dim();
   for (int i = 0; fits && i < base.dim(); ++i) fits = i == dim || at.size(i) <= base.size(i);
   if (!fits) {
-    fail("scatter",
-                 "expected an index no larger than self except in dimension {}, got {} and {}", dim,
-                 index.sizes(), self.sizes());
+    fail("scatter", "expected an index no larger than self except in dimension {}, got {} and {}",
+         dim, index.sizes(), self.sizes());
   }
   const Tensor checked(checked_indices("scatter", at.array(), base.size(dim)));
   const Tensor all = arange(base.numel(), {.device = self.device()});
@@ -33,7 +32,7 @@ Tensor scattered_values(const Tensor& index, const Tensor& src) {
   }
   if (!fits) {
     fail("scatter", "expected an index no larger than src, got {} and {}", index.sizes(),
-                 src.sizes());
+         src.sizes());
   }
   return flatten(values);
 }

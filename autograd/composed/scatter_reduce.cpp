@@ -33,9 +33,8 @@ Placed combined(const Tensor& places, const Tensor& values, const Combine& combi
   Placed now{sorted, index_select(values, 0, order)};
   const std::int64_t count = sorted.numel();
   const Tensor index = arange(count, {.device = sorted.device()});
-  const Tensor is_first =
-      cat({ones({1}, {.dtype = kBool, .device = sorted.device()}),
-           slice(sorted, 0, 1, count) != slice(sorted, 0, 0, count - 1)});
+  const Tensor is_first = cat({ones({1}, {.dtype = kBool, .device = sorted.device()}),
+                               slice(sorted, 0, 1, count) != slice(sorted, 0, 0, count - 1)});
   Tensor rank = index - std::get<0>(cummax(where(is_first, index, 0), 0));
   while (amax(rank).item<std::int64_t>() > 0) {
     const std::int64_t n = rank.numel();
@@ -62,9 +61,8 @@ template <class Combine>
 Tensor reduced(const Tensor& self, const Places& at, bool include_self, const Combine& combine) {
   const Placed result = combined(at.positions, at.values, combine);
   Tensor flat = clone(flatten(self));
-  const Tensor written = include_self
-                             ? combine(index_select(flat, 0, result.places), result.values)
-                             : result.values;
+  const Tensor written =
+      include_self ? combine(index_select(flat, 0, result.places), result.values) : result.values;
   flat.index_put_({result.places}, written);
   return detail::unsafe_view(flat, self.sizes());
 }
@@ -135,8 +133,7 @@ Tensor scatter_reduce(const Tensor& self, std::int64_t dim, const Tensor& index,
   if (is("amax") || is("amin")) {
     return Extremum::apply(self, at.values, at, is("amax"), include_self);
   }
-  return reduced(self, at, include_self,
-                 [](const Tensor& a, const Tensor& b) { return a * b; });
+  return reduced(self, at, include_self, [](const Tensor& a, const Tensor& b) { return a * b; });
 }
 
 Tensor scatter(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& src,

@@ -90,7 +90,7 @@ struct Erfinv {
 };
 
 // B_2, B_4, ...
-constexpr std::array<double, 8> kBernoulli{1.0 / 6,  -1.0 / 30,      1.0 / 42, -1.0 / 30,
+constexpr std::array<double, 8> kBernoulli{1.0 / 6,  -1.0 / 30,     1.0 / 42, -1.0 / 30,
                                            5.0 / 66, -691.0 / 2730, 7.0 / 6,  -3617.0 / 510};
 
 // log Gamma(x) for x >= 0 by Stirling's series, at z = x + 8 if x < 8:
@@ -142,7 +142,9 @@ Tensor polygamma_of_positive(std::int64_t n, const Tensor& x) {
   };
   const Tensor z = x + shift, inverse = 1 / z, inverse2 = square(inverse);
   Tensor near = zeros_like(x);
-  for (std::int64_t k = shift; k-- > 0;) near = near + power(1 / (x + k), n + 1);
+  for (std::int64_t k = shift; k-- > 0;) {
+    near = near + power(1 / (k == 0 ? x : x + k), n + 1);  // x + 0 would lose the sign of -0
+  }
   Tensor series = zeros_like(x);
   for (std::size_t j = kBernoulli.size(); j > 0; --j) {
     const auto two_j = static_cast<std::int64_t>(2 * j);
@@ -212,9 +214,7 @@ Tensor special(const char* name, Precision precision, const Tensor& self) {
 }  // namespace
 
 Tensor erfc(const Tensor& self) { return special<Erfc>("erfc", Precision::any, self); }
-Tensor erfinv(const Tensor& self) {
-  return special<Erfinv>("erfinv", Precision::wide_range, self);
-}
+Tensor erfinv(const Tensor& self) { return special<Erfinv>("erfinv", Precision::wide_range, self); }
 Tensor lgamma(const Tensor& self) { return special<Lgamma>("lgamma", Precision::any, self); }
 Tensor digamma(const Tensor& self) {
   const auto compute = [](const Tensor& x) { return Polygamma::apply(std::int64_t{0}, x); };

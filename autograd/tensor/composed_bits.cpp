@@ -7,19 +7,23 @@ namespace halfgrad::detail {
 
 Tensor ComposedMethods::erfc() const { return halfgrad::erfc(self()); }
 Tensor& ComposedMethods::erfc_() const {
-  return run_in_place(self(), "erfc_", [&] { return halfgrad::erfc(operand_for_backward(self())); });
+  return run_in_place(self(), "erfc_",
+                      [&] { return halfgrad::erfc(operand_for_backward(self())); });
 }
 Tensor ComposedMethods::erfinv() const { return halfgrad::erfinv(self()); }
 Tensor& ComposedMethods::erfinv_() const {
-  return run_in_place(self(), "erfinv_", [&] { return halfgrad::erfinv(operand_for_backward(self())); });
+  return run_in_place(self(), "erfinv_",
+                      [&] { return halfgrad::erfinv(operand_for_backward(self())); });
 }
 Tensor ComposedMethods::lgamma() const { return halfgrad::lgamma(self()); }
 Tensor& ComposedMethods::lgamma_() const {
-  return run_in_place(self(), "lgamma_", [&] { return halfgrad::lgamma(operand_for_backward(self())); });
+  return run_in_place(self(), "lgamma_",
+                      [&] { return halfgrad::lgamma(operand_for_backward(self())); });
 }
 Tensor ComposedMethods::digamma() const { return halfgrad::digamma(self()); }
 Tensor& ComposedMethods::digamma_() const {
-  return run_in_place(self(), "digamma_", [&] { return halfgrad::digamma(operand_for_backward(self())); });
+  return run_in_place(self(), "digamma_",
+                      [&] { return halfgrad::digamma(operand_for_backward(self())); });
 }
 Tensor ComposedMethods::polygamma(std::int64_t n) const { return halfgrad::polygamma(n, self()); }
 Tensor& ComposedMethods::polygamma_(std::int64_t n) const {
@@ -67,25 +71,29 @@ Tensor ComposedMethods::bitwise_left_shift(const Tensor& other) const {
   return halfgrad::bitwise_left_shift(self(), other);
 }
 Tensor& ComposedMethods::bitwise_left_shift_(const Tensor& other) const {
-  return run_in_place(self(), "bitwise_left_shift_", [&] { return halfgrad::bitwise_left_shift(self(), other); });
+  return run_in_place(self(), "bitwise_left_shift_",
+                      [&] { return halfgrad::bitwise_left_shift(self(), other); });
 }
 Tensor ComposedMethods::bitwise_left_shift(Scalar other) const {
   return halfgrad::bitwise_left_shift(self(), other);
 }
 Tensor& ComposedMethods::bitwise_left_shift_(Scalar other) const {
-  return run_in_place(self(), "bitwise_left_shift_", [&] { return halfgrad::bitwise_left_shift(self(), other); });
+  return run_in_place(self(), "bitwise_left_shift_",
+                      [&] { return halfgrad::bitwise_left_shift(self(), other); });
 }
 Tensor ComposedMethods::bitwise_right_shift(const Tensor& other) const {
   return halfgrad::bitwise_right_shift(self(), other);
 }
 Tensor& ComposedMethods::bitwise_right_shift_(const Tensor& other) const {
-  return run_in_place(self(), "bitwise_right_shift_", [&] { return halfgrad::bitwise_right_shift(self(), other); });
+  return run_in_place(self(), "bitwise_right_shift_",
+                      [&] { return halfgrad::bitwise_right_shift(self(), other); });
 }
 Tensor ComposedMethods::bitwise_right_shift(Scalar other) const {
   return halfgrad::bitwise_right_shift(self(), other);
 }
 Tensor& ComposedMethods::bitwise_right_shift_(Scalar other) const {
-  return run_in_place(self(), "bitwise_right_shift_", [&] { return halfgrad::bitwise_right_shift(self(), other); });
+  return run_in_place(self(), "bitwise_right_shift_",
+                      [&] { return halfgrad::bitwise_right_shift(self(), other); });
 }
 Tensor ComposedMethods::bitwise_not() const { return halfgrad::bitwise_not(self()); }
 Tensor& ComposedMethods::bitwise_not_() const {

@@ -1,5 +1,5 @@
-#include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/composed/bits.h>
+#include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/graph/op_name.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>

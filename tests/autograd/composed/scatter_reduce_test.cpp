@@ -41,8 +41,9 @@ TEST_P(ScatterReduce, CombinesTheValuesOfAPlace) {
       expect_values(y.flatten(), elements(elements(c.with_self).to(dtype)));
       expect_values(x.scatter_reduce(-1, index, src, c.reduce, false).flatten(),
                     elements(elements(c.without).to(dtype)));
-      expect_values(x.t().scatter_reduce(0, index.t(), src.t(), c.reduce).t(), elements(y));
-      expect_values(x.clone().scatter_reduce_(1, index, src, c.reduce), elements(y));
+      expect_values(x.t().scatter_reduce(0, index.t(), src.t(), c.reduce).t().flatten(),
+                    elements(y));
+      expect_values(x.clone().scatter_reduce_(1, index, src, c.reduce).flatten(), elements(y));
     }
   }
   const Tensor whole = elements({1, 2, 3, 4, 5, 6}, kLong).reshape({2, 3});
@@ -96,9 +97,7 @@ TEST_P(ScatterReduce, NaNEmptyAndMistakes) {
 
 TEST_P(ScatterReduce, GradientsAgreeWithFiniteDifferences) {
   const auto random = [&](const Shape& sizes, std::uint64_t stream) {
-    return random_tensor(sizes, -2, 2, {.seed = 4, .stream = stream})
-        .to(device())
-        .requires_grad_();
+    return random_tensor(sizes, -2, 2, {.seed = 4, .stream = stream}).to(device()).requires_grad_();
   };
   const Tensor x = random({3, 4}, 0), src = random({5, 4}, 1);
   const Tensor index = ((arange(20, in(kLong)) * 11).remainder(3)).reshape({5, 4});
@@ -135,19 +134,17 @@ void expect_close(const Tensor& actual, const Doubles& expected) {
 
 TEST_P(Covariance, OfRowsWithWeights) {
   const Tensor z = elements({0, 1, 2, 4, 2, 1, 0, 7, 1, 5, 2, 2}).reshape({3, 4});
-  expect_close(cov(z), {35.0 / 12, 23.0 / 6, -1.0 / 6, 23.0 / 6, 29.0 / 3, -4.0 / 3, -1.0 / 6,
-                        -4.0 / 3, 3});
-  expect_close(corrcoef(z),
-               {1, 0.7219294905662537, -0.05634361878037453, 0.7219294905662537, 1,
-                -0.24759379029273987, -0.05634361878037453, -0.24759379029273987, 1});
+  expect_close(
+      cov(z), {35.0 / 12, 23.0 / 6, -1.0 / 6, 23.0 / 6, 29.0 / 3, -4.0 / 3, -1.0 / 6, -4.0 / 3, 3});
+  expect_close(corrcoef(z), {1, 0.7219294905662537, -0.05634361878037453, 0.7219294905662537, 1,
+                             -0.24759379029273987, -0.05634361878037453, -0.24759379029273987, 1});
   const Tensor counts = elements({1, 2, 0, 3}, kLong), weights = elements({0.5, 1, 2, 0.25});
-  expect_close(z.cov(0, counts, {}),
-               {26.0 / 9, 83.0 / 18, -17.0 / 18, 83.0 / 18, 8.138888888888889, -101.0 / 36,
-                -17.0 / 18, -101.0 / 36, 89.0 / 36});
+  expect_close(z.cov(0, counts, {}), {26.0 / 9, 83.0 / 18, -17.0 / 18, 83.0 / 18, 8.138888888888889,
+                                      -101.0 / 36, -17.0 / 18, -101.0 / 36, 89.0 / 36});
   expect_close(z.cov(1, counts, weights),
                {2.5230767726898193, 4.123076438903809, -0.9846153259277344, 4.123076438903809,
-                7.9230756759643555, -3.5846152305603027, -0.9846153259277344,
-                -3.5846152305603027, 3.6769232749938965});
+                7.9230756759643555, -3.5846152305603027, -0.9846153259277344, -3.5846152305603027,
+                3.6769232749938965});
   expect_close(cov(z[0]), {35.0 / 12});
   EXPECT_EQ(cov(z.slice(0, 0, 1)).dim(), 0);
   EXPECT_EQ(cov(z.to(kLong)).dtype(), kFloat32);
