@@ -64,7 +64,5 @@ Tensor operator^(const Tensor& a, Scalar b);
 Tensor operator&(Scalar a, const Tensor& b);
 Tensor operator|(Scalar a, const Tensor& b);
 Tensor operator^(Scalar a, const Tensor& b);
-/// logical_not(), as in libtorch.
-Tensor operator!(const Tensor& a);
 
 }  // namespace halfgrad

@@ -123,7 +123,8 @@ struct Lgamma {
     const Tensor right = log_gamma_of_positive(where(is_negative, 1 - x, x));
     const Tensor sine = abs(sin(kHalfTurn * off_integer(x)));
     const Tensor left = std::log(kHalfTurn) - log(sine) - right;
-    return where(isinf(x), kEndless, where(is_negative, left, right));
+    const Tensor is_zero = (x == 1) | (x == 2);
+    return where(isinf(x), kEndless, masked_fill(where(is_negative, left, right), is_zero, 0));
   }
   static Tensor slope(const Tensor& x) { return digamma(x); }
 };

@@ -35,9 +35,9 @@ constexpr Operator kOperators[] = {
                  "__ge__",
                  &operator>=,
                  &operator>= },
-                 {"__and__", &operator&, nullptr},
-                 {"__or__", &operator|, nullptr},
-                 {"__xor__", &operator^, nullptr},
+                 {"__and__", &operator&, &operator&},
+                 {"__or__", &operator|, &operator|},
+                 {"__xor__", &operator^, &operator^},
             };
 
 struct ReflectedOperator {
@@ -56,6 +56,9 @@ constexpr ReflectedOperator kReflected[] = {{"__radd__", &operator+ },
                                                     &operator/ },
                                                     {"__rpow__", &pow},
                                                     {"__rfloordiv__", &floored_from},
+                                                    {"__rand__", &operator&},
+                                                    {"__ror__", &operator|},
+                                                    {"__rxor__", &operator^},
                                                };
 
 }  // namespace

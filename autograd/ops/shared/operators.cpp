@@ -96,7 +96,6 @@ Tensor operator<=(Scalar a, const Tensor& b) { return ge(b, a); }
 Tensor operator>(Scalar a, const Tensor& b) { return lt(b, a); }
 Tensor operator>=(Scalar a, const Tensor& b) { return le(b, a); }
 
-Tensor operator!(const Tensor& a) { return logical_not(a); }
 Tensor operator~(const Tensor& a) {
   return detail::with_op_name("operator~", "bitwise_not", [&] { return bitwise_not(a); });
 }
