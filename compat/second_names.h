@@ -72,7 +72,7 @@ Tensor not_equal(const Tensor& self, const Other& other) {
   return ne(self, other);
 }
 
-/// Numbers as both results: of the default dtype if one has a fraction, else int64.
+/// Scalars as both results: of the default dtype if one is floating point, else int64.
 Tensor where(const Tensor& condition, Scalar self, Scalar other);
 inline bool is_floating_point(const Tensor& self) { return self.is_floating_point(); }
 

@@ -2,7 +2,7 @@
 
 #include <halfgrad/autograd/ops.h>
 
-/// Where scatter() and scatter_reduce() write.
+/// Places and values of scatter() and scatter_reduce().
 namespace halfgrad::detail {
 
 /// Returns a 0-dimensional tensor as a vector of one element.

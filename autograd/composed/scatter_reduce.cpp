@@ -53,7 +53,7 @@ struct Places {
   int dim;
   Tensor index;      // as given, with one dimension at least
   Tensor positions;  // in the flattened self: int64 [n]
-  Tensor values;     // of src: [n]
+  Tensor values;     // taken from src: [n]
 };
 
 // self_flat[place] = combine(self_flat[place], its values), or those values alone

@@ -44,7 +44,8 @@ void bind_of_one(OpBinder& ops) {
 void bind_in_place(OpBinder& ops) {
   using Method = Tensor& (detail::ComposedMethods::*)() const;
   const auto bind = [&](const char* name, Method method, const char* doc) {
-    ops.in_place(name, [method](Tensor& self) -> Tensor& { return (self.*method)(); }, doc);
+    ops.in_place(
+        name, [method](Tensor& self) -> Tensor& { return (self.*method)(); }, doc);
   };
   bind("erfc_", &Tensor::erfc_, "erfc(), in place.");
   bind("erfinv_", &Tensor::erfinv_, "erfinv(), in place.");
