@@ -33,8 +33,8 @@ void expect_weights(const char* name, const Tensor& weights, std::int64_t observ
 Tensor cov(const Tensor& self, std::int64_t correction, const Tensor& fweights,
            const Tensor& aweights) {
   if (self.dim() > 2 || self.dtype() == kBool) {
-    detail::fail("cov", "expected a matrix or vector of integers or floating point, got {} of {}", self.sizes(),
-                 self.dtype());
+    detail::fail("cov", "expected a matrix or vector of integers or floating point, got {} of {}",
+                 self.sizes(), self.dtype());
   }
   const std::int64_t observations = self.dim() == 0 ? 1 : self.size(-1);
   expect_weights("fweights", fweights, observations, true);
