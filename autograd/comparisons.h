@@ -52,10 +52,17 @@ Tensor operator<(Scalar a, const Tensor& b);
 Tensor operator<=(Scalar a, const Tensor& b);
 Tensor operator>(Scalar a, const Tensor& b);
 Tensor operator>=(Scalar a, const Tensor& b);
-/// Logical not, and, or and xor of bool tensors; other dtypes throw std::invalid_argument.
+/// Logical not, and, or and xor of bool tensors, and of the bits of integers (composed/bits.h).
+/// Throw std::invalid_argument for floating point.
 Tensor operator~(const Tensor& a);
 Tensor operator&(const Tensor& a, const Tensor& b);
 Tensor operator|(const Tensor& a, const Tensor& b);
 Tensor operator^(const Tensor& a, const Tensor& b);
+Tensor operator&(const Tensor& a, Scalar b);
+Tensor operator|(const Tensor& a, Scalar b);
+Tensor operator^(const Tensor& a, Scalar b);
+Tensor operator&(Scalar a, const Tensor& b);
+Tensor operator|(Scalar a, const Tensor& b);
+Tensor operator^(Scalar a, const Tensor& b);
 
 }  // namespace halfgrad

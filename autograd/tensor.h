@@ -62,6 +62,7 @@ class Tensor : public detail::TensorMethods {
     return metadata();
   }
   const std::shared_ptr<detail::TensorImpl>& impl() const { return impl_; }
+  detail::TensorImpl* unsafeGetTensorImpl() const { return impl_.get(); }
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
 
   const Shape& sizes() const { return metadata().sizes(); }
@@ -133,7 +134,6 @@ class Tensor : public detail::TensorMethods {
   void retain_grad() const;
   /// The number of in-place changes of the storage.
   std::uint32_t _version() const { return metadata().storage()->version(); }
-
   /// Whether backward keeps the gradient of this non-leaf.
   bool retains_grad() const;
 

@@ -141,8 +141,9 @@ Tensor group_norm(const Tensor& input, const GroupNormFuncOptions& options) {
 }
 
 Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingFuncOptions& options) {
-  return input.is_floating_point() ? halfgrad::embedding(input, weight, options.padding_idx())
-                                   : halfgrad::embedding(weight, input, options.padding_idx());
+  const EmbeddingRows rows{options.max_norm(), options.norm_type(), options.scale_grad_by_freq()};
+  return input.is_floating_point() ? embedding_with(input, weight, options.padding_idx(), rows)
+                                   : embedding_with(weight, input, options.padding_idx(), rows);
 }
 
 }  // namespace halfgrad::nn::functional

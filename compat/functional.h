@@ -191,6 +191,9 @@ using halfgrad::group_norm;
 // --- Tables ---
 class EmbeddingFuncOptions {
   TORCH_ARG(std::optional<std::int64_t>, padding_idx) = std::nullopt;
+  TORCH_ARG(std::optional<double>, max_norm) = std::nullopt;
+  TORCH_ARG(double, norm_type) = 2;
+  TORCH_ARG(bool, scale_grad_by_freq) = false;
 };
 /// Takes libtorch's order (indices, weight) and that of ops.h, (weight, indices): indices are
 /// integers, the weight is not.

@@ -8,6 +8,7 @@
 #include <halfgrad/autograd/composed/widened.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/core/fail.h>
+#include <halfgrad/nn/embedding.h>
 
 namespace halfgrad {
 namespace {
@@ -153,12 +154,9 @@ Tensor pdist(const Tensor& self, double p) {
 
 Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t padding_idx,
                  bool scale_grad_by_freq, bool sparse) {
-  if (scale_grad_by_freq || sparse) {
-    detail::fail("embedding", "expected neither scale_grad_by_freq nor sparse, got {}",
-                 sparse ? "sparse" : "scale_grad_by_freq");
-  }
-  if (padding_idx < 0) return embedding(weight, indices);
-  return embedding(weight, indices, padding_idx);
+  if (sparse) detail::fail("embedding", "expected dense gradients, got {}", "sparse = true");
+  const auto padding = padding_idx < 0 ? std::nullopt : std::optional(padding_idx);
+  return nn::embedding_with(weight, indices, padding, {.scale_grad_by_freq = scale_grad_by_freq});
 }
 
 Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias) {

@@ -50,8 +50,8 @@ Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p = 2, doubl
 Tensor pdist(const Tensor& self, double p = 2);
 
 // --- Layers ---
-/// Rows of `weight`; a negative padding_idx means none. Throws std::invalid_argument for
-/// scale_grad_by_freq and sparse, which halfgrad lacks.
+/// Rows of `weight`; a negative padding_idx means none. Throws std::invalid_argument for sparse
+/// gradients, which halfgrad lacks.
 Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t padding_idx,
                  bool scale_grad_by_freq, bool sparse = false);
 /// x1 [..., n] and x2 [..., m] with weight [out, n, m]: y_o = x1^T weight_o x2 + bias_o.

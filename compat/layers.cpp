@@ -182,21 +182,24 @@ MultiheadAttentionOptions::operator MultiheadAttention() const {
                              .vdim = vdim_});
 }
 
-void detail::refuse_rare_options(bool max_norm, bool scale_grad_by_freq) {
-  if (!max_norm && !scale_grad_by_freq) return;
-  halfgrad::detail::fail("Embedding", "expected neither max_norm nor scale_grad_by_freq, got {}",
-                         max_norm ? "max_norm" : "scale_grad_by_freq");
-}
-
 EmbeddingFromPretrainedOptions::operator EmbeddingFromPretrainedArguments() const {
-  detail::refuse_rare_options(max_norm_.has_value(), scale_grad_by_freq_);
-  return {.freeze = freeze_, .padding_idx = padding_idx_};
+  return {.freeze = freeze_,
+          .padding_idx = padding_idx_,
+          .max_norm = max_norm_,
+          .norm_type = norm_type_,
+          .scale_grad_by_freq = scale_grad_by_freq_};
 }
 
 EmbeddingOptions::operator Embedding() const {
-  detail::refuse_rare_options(max_norm_.has_value(), scale_grad_by_freq_);
-  if (_weight().defined()) return Embedding(_weight().requires_grad_(true), padding_idx_);
-  return Embedding(num_embeddings_, embedding_dim_, {.padding_idx = padding_idx_});
+  if (_weight().defined()) {
+    return Embedding(_weight().requires_grad_(true), padding_idx_,
+                     {max_norm_, norm_type_, scale_grad_by_freq_});
+  }
+  return Embedding(num_embeddings_, embedding_dim_,
+                   {.padding_idx = padding_idx_,
+                    .max_norm = max_norm_,
+                    .norm_type = norm_type_,
+                    .scale_grad_by_freq = scale_grad_by_freq_});
 }
 
 }  // namespace halfgrad::nn

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include <halfgrad/autograd/composed.h>
 #include <halfgrad/autograd/ops.h>
 
 /// Norms and products of libtorch's namespace linalg, under both of its spellings.
@@ -21,6 +22,9 @@ Tensor linalg_vector_norm(const Tensor& self, Scalar ord = 2,
 Tensor linalg_norm(const Tensor& self, std::optional<Scalar> ord = std::nullopt,
                    const std::optional<Dims>& dim = std::nullopt, bool keepdim = false,
                    std::optional<DType> dtype = std::nullopt);
+inline Tensor linalg_cross(const Tensor& self, const Tensor& other, std::int64_t dim = -1) {
+  return cross(self, other, dim);
+}
 /// The product of matrices in the cheapest order. The first and the last may be vectors.
 Tensor linalg_multi_dot(const std::vector<Tensor>& tensors);
 /// The square root of the sum of squares over these dimensions.
@@ -41,6 +45,12 @@ inline Tensor norm(const Tensor& self, std::optional<Scalar> ord = std::nullopt,
                    const std::optional<Dims>& dim = std::nullopt, bool keepdim = false,
                    std::optional<DType> dtype = std::nullopt) {
   return linalg_norm(self, ord, dim, keepdim, dtype);
+}
+inline Tensor matrix_power(const Tensor& self, std::int64_t n) {
+  return halfgrad::matrix_power(self, n);
+}
+inline Tensor cross(const Tensor& self, const Tensor& other, std::int64_t dim = -1) {
+  return halfgrad::cross(self, other, dim);
 }
 inline Tensor multi_dot(const std::vector<Tensor>& tensors) { return linalg_multi_dot(tensors); }
 inline Tensor matmul(const Tensor& self, const Tensor& other) {

@@ -13,13 +13,6 @@
 /// libtorch's options of layers: `nn::Linear(nn::LinearOptions(2, 3).bias(false))`. Each converts
 /// to the layer that it describes.
 namespace halfgrad::nn {
-namespace detail {
-
-/// Throws std::invalid_argument if a table of vectors has one of these options.
-void refuse_rare_options(bool max_norm, bool scale_grad_by_freq);
-
-}  // namespace detail
-
 class LinearOptions {
  public:
   LinearOptions(std::int64_t in_features, std::int64_t out_features)
@@ -43,7 +36,6 @@ class EmbeddingOptions {
  public:
   EmbeddingOptions(std::int64_t num_embeddings, std::int64_t embedding_dim)
       : num_embeddings_(num_embeddings), embedding_dim_(embedding_dim) {}
-  /// Throws std::invalid_argument for max_norm and scale_grad_by_freq, which halfgrad lacks.
   operator Embedding() const;
 
   TORCH_ARG(std::int64_t, num_embeddings);
@@ -59,7 +51,6 @@ class EmbeddingOptions {
 /// Options of Embedding::from_pretrained().
 class EmbeddingFromPretrainedOptions {
  public:
-  /// Throws std::invalid_argument for max_norm and scale_grad_by_freq, which halfgrad lacks.
   operator EmbeddingFromPretrainedArguments() const;
 
   TORCH_ARG(bool, freeze) = true;

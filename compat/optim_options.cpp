@@ -6,15 +6,23 @@
 
 namespace halfgrad::optim {
 
-OptimizerOptions& OptimizerOptions::operator=(const OptimizerOptions& other) {
+NamedOptions& NamedOptions::operator=(const NamedOptions& other) {
   if (this != &other) group() = other.with(std::move(group().params));
   return *this;
 }
 
-ParamGroup OptimizerOptions::with(std::vector<Tensor> params) const {
+ParamGroup NamedOptions::with(std::vector<Tensor> params) const {
   ParamGroup result = group();
   result.params = std::move(params);
   return result;
+}
+
+void GroupOptions::refuse_cast(const std::type_info& expected) const {
+  const OptimizerOptions* const own = group_->own_options.get();
+  halfgrad::detail::fail(
+      "options", "expected the group of an optimizer with {}, got {}",
+      halfgrad::detail::class_name(expected),
+      own != nullptr ? halfgrad::detail::class_name(typeid(*own)) : "another optimizer's");
 }
 
 // A cast gives a reference, so the views are kept: one for each group and kind of options, until

@@ -2,8 +2,10 @@
 
 #include <halfgrad/compat/names.h>
 
+#include <concepts>
 #include <memory>
 #include <tuple>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -27,20 +29,19 @@ class Betas {
   std::pair<double, double> pair_;
 };
 
-/// Base of the options of an optimizer. They are values of their own, or a view of a group of an
-/// optimizer, which a change then reaches. A copy of a view has values of its own.
-class OptimizerOptions {
+/// Base of the options of the library's optimizers. They are values of their own, or a view of a
+/// group of an optimizer, which a change then reaches. A copy of a view has values of its own.
+class NamedOptions : public OptimizerOptions {
  public:
-  OptimizerOptions(const OptimizerOptions& other) : own_(other.group()) { own_.params.clear(); }
-  OptimizerOptions& operator=(const OptimizerOptions& other);
-  double get_lr() const { return *group().lr; }
-  void set_lr(double lr) { group().lr = lr; }
-
-  /// A group of these parameters with these options.
-  ParamGroup with(std::vector<Tensor> params) const;
+  NamedOptions(const NamedOptions& other) : own_(other.group()) { own_.params.clear(); }
+  NamedOptions& operator=(const NamedOptions& other);
+  ~NamedOptions() override = default;
+  double get_lr() const override { return *group().lr; }
+  void set_lr(double lr) override { group().lr = lr; }
+  ParamGroup with(std::vector<Tensor> params) const override;
 
  protected:
-  explicit OptimizerOptions(ParamGroup own) : own_(std::move(own)) {}
+  explicit NamedOptions(ParamGroup own) : own_(std::move(own)) {}
   const ParamGroup& group() const { return view_of_ != nullptr ? *view_of_ : own_; }
   ParamGroup& group() { return view_of_ != nullptr ? *view_of_ : own_; }
 
@@ -69,10 +70,10 @@ class OptimizerOptions {
   std::tuple<double, double> betas() const noexcept { return Betas(*group().betas); }
 // NOLINTEND(bugprone-macro-parentheses)
 
-class SGDOptions : public OptimizerOptions {
+class SGDOptions : public OptimizerCloneableOptions<SGDOptions, NamedOptions> {
  public:
   SGDOptions(double lr)
-      : OptimizerOptions(
+      : OptimizerCloneableOptions(
             {.lr = lr, .momentum = 0, .dampening = 0, .nesterov = false, .weight_decay = 0}) {}
   operator SGDArguments() const {
     return {.lr = lr(),
@@ -88,10 +89,10 @@ class SGDOptions : public OptimizerOptions {
   HALFGRAD_GROUP_OPTION(bool, nesterov)
 };
 
-class AdamOptions : public OptimizerOptions {
+class AdamOptions : public OptimizerCloneableOptions<AdamOptions, NamedOptions> {
  public:
   AdamOptions(double lr = 1e-3)
-      : OptimizerOptions(
+      : OptimizerCloneableOptions(
             {.lr = lr, .betas = {{0.9, 0.999}}, .eps = 1e-8, .weight_decay = 0, .amsgrad = false}) {
   }
   operator AdamArguments() const {
@@ -108,14 +109,14 @@ class AdamOptions : public OptimizerOptions {
   HALFGRAD_GROUP_OPTION(bool, amsgrad)
 };
 
-class AdamWOptions : public OptimizerOptions {
+class AdamWOptions : public OptimizerCloneableOptions<AdamWOptions, NamedOptions> {
  public:
   AdamWOptions(double lr = 1e-3)
-      : OptimizerOptions({.lr = lr,
-                          .betas = {{0.9, 0.999}},
-                          .eps = 1e-8,
-                          .weight_decay = 1e-2,
-                          .amsgrad = false}) {}
+      : OptimizerCloneableOptions({.lr = lr,
+                                   .betas = {{0.9, 0.999}},
+                                   .eps = 1e-8,
+                                   .weight_decay = 1e-2,
+                                   .amsgrad = false}) {}
   operator AdamWArguments() const {
     return {.lr = lr(),
             .betas = Betas(betas()),
@@ -130,15 +131,15 @@ class AdamWOptions : public OptimizerOptions {
   HALFGRAD_GROUP_OPTION(bool, amsgrad)
 };
 
-class RMSpropOptions : public OptimizerOptions {
+class RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions, NamedOptions> {
  public:
   RMSpropOptions(double lr = 1e-2)
-      : OptimizerOptions({.lr = lr,
-                          .momentum = 0,
-                          .eps = 1e-8,
-                          .weight_decay = 0,
-                          .alpha = 0.99,
-                          .centered = false}) {}
+      : OptimizerCloneableOptions({.lr = lr,
+                                   .momentum = 0,
+                                   .eps = 1e-8,
+                                   .weight_decay = 0,
+                                   .alpha = 0.99,
+                                   .centered = false}) {}
   operator RMSpropArguments() const {
     return {.lr = lr(),
             .alpha = alpha(),
@@ -155,14 +156,14 @@ class RMSpropOptions : public OptimizerOptions {
   HALFGRAD_GROUP_OPTION(bool, centered)
 };
 
-class AdagradOptions : public OptimizerOptions {
+class AdagradOptions : public OptimizerCloneableOptions<AdagradOptions, NamedOptions> {
  public:
   AdagradOptions(double lr = 1e-2)
-      : OptimizerOptions({.lr = lr,
-                          .eps = 1e-10,
-                          .weight_decay = 0,
-                          .lr_decay = 0,
-                          .initial_accumulator_value = 0}) {}
+      : OptimizerCloneableOptions({.lr = lr,
+                                   .eps = 1e-10,
+                                   .weight_decay = 0,
+                                   .lr_decay = 0,
+                                   .initial_accumulator_value = 0}) {}
   operator AdagradArguments() const {
     return {.lr = lr(),
             .lr_decay = lr_decay(),
@@ -181,7 +182,7 @@ class AdagradOptions : public OptimizerOptions {
 #undef HALFGRAD_BETAS_OPTION
 
 /// The result of `group.options()`: tells and takes the learning rate, and a cast gives all
-/// options of the group's optimizer:
+/// options of the group's optimizer, or those of a class of your own:
 ///
 ///   static_cast<optim::AdamOptions&>(group.options()).lr(1e-4);
 ///
@@ -190,8 +191,13 @@ class AdagradOptions : public OptimizerOptions {
 class GroupOptions {
  public:
   explicit GroupOptions(ParamGroup& group) : group_(&group) {}
-  double get_lr() const { return *group_->lr; }
-  void set_lr(double lr) const { group_->lr = lr; }
+  double get_lr() const { return group_->get_lr(); }
+  void set_lr(double lr) const { group_->set_lr(lr); }
+  template <std::derived_from<OptimizerOptions> Options>
+  requires(!std::derived_from<Options, NamedOptions>) operator Options&() const {
+    if (auto* const options = dynamic_cast<Options*>(group_->own_options.get())) return *options;
+    refuse_cast(typeid(Options));
+  }
   operator SGDOptions&() const;
   operator AdamOptions&() const;
   operator AdamWOptions&() const;
@@ -201,10 +207,14 @@ class GroupOptions {
  private:
   template <class Options>
   Options& view(const char* name, bool has_options) const;
+  [[noreturn]] void refuse_cast(const std::type_info& expected) const;
 
   ParamGroup* group_;
 };
 inline GroupOptions ParamGroup::options() { return GroupOptions(*this); }
+inline GroupOptions ParamGroup::options() const {
+  return GroupOptions(const_cast<ParamGroup&>(*this));  // NOLINT(*-const-cast): libtorch's promise
+}
 
 /// libtorch's group of parameters: converts to the one that optimizers take.
 class OptimizerParamGroup {
@@ -214,6 +224,12 @@ class OptimizerParamGroup {
   OptimizerParamGroup(std::vector<Tensor> params, const std::unique_ptr<Options>& options)
       : group_(options->with(std::move(params))) {}
   operator ParamGroup() const { return group_; }
+  bool has_options() const { return group_.own_options || group_.lr.has_value(); }
+  GroupOptions options() { return group_.options(); }
+  template <class Options>
+  void set_options(const std::unique_ptr<Options>& options) {
+    group_ = options->with(std::move(group_.params));
+  }
   const std::vector<Tensor>& params() const { return group_.params; }
   std::vector<Tensor>& params() { return group_.params; }
 

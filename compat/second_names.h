@@ -72,6 +72,10 @@ Tensor not_equal(const Tensor& self, const Other& other) {
   return ne(self, other);
 }
 
+/// Scalars as both results: of the default dtype if one is floating point, else int64.
+Tensor where(const Tensor& condition, Scalar self, Scalar other);
+inline bool is_floating_point(const Tensor& self) { return self.is_floating_point(); }
+
 // --- Joining, sorting, writing ---
 inline Tensor concat(const std::vector<Tensor>& tensors, std::int64_t dim = 0) {
   return cat(tensors, dim);
@@ -105,13 +109,21 @@ inline void print(const Tensor& self) { std::cout << self << '\n'; }
 namespace special {
 
 inline Tensor expit(const Tensor& self) { return sigmoid(self); }
+inline Tensor gammaln(const Tensor& self) { return lgamma(self); }
+inline Tensor psi(const Tensor& self) { return digamma(self); }
+/// The probability that a normal variable is at most x: erfc(-x / sqrt(2)) / 2.
+Tensor ndtr(const Tensor& self);
+using halfgrad::digamma;
 using halfgrad::erf;
+using halfgrad::erfc;
+using halfgrad::erfinv;
 using halfgrad::exp2;
 using halfgrad::expm1;
 using halfgrad::log1p;
 using halfgrad::log_softmax;
 using halfgrad::logit;
 using halfgrad::logsumexp;
+using halfgrad::polygamma;
 using halfgrad::sinc;
 using halfgrad::softmax;
 using halfgrad::xlogy;

@@ -7,7 +7,31 @@ namespace {
 
 constexpr const char* kOptimizer = "optimizer";
 
+void save_optimizer(OutputArchive& archive, const optim::Optimizer& optimizer) {
+  io::Checkpoint checkpoint;
+  checkpoint.write(kOptimizer, optimizer);
+  for (const auto& [name, tensor] : checkpoint.part(kOptimizer)) archive.write(name, tensor);
+}
+
+void load_optimizer(InputArchive& archive, optim::Optimizer& optimizer) {
+  io::Checkpoint checkpoint;
+  checkpoint.write_text(kOptimizer, optimizer.name());
+  for (const std::string& name : archive.tensor_names()) {
+    Tensor tensor;
+    archive.read(name, tensor);
+    checkpoint.write(std::string(kOptimizer) + "/" + name, tensor);
+  }
+  checkpoint.read(kOptimizer, optimizer);
+}
+
 }  // namespace
+
+OutputArchive::OutputArchive() {
+  halfgrad::detail::set_optimizer_archiving({&save_optimizer, &load_optimizer});
+}
+InputArchive::InputArchive() {
+  halfgrad::detail::set_optimizer_archiving({&save_optimizer, &load_optimizer});
+}
 
 void write(OutputArchive& archive, const Tensor& tensor) { archive.write("0", tensor); }
 
@@ -19,11 +43,7 @@ void write(OutputArchive& archive, const nn::Module& module) {
   for (const auto& [name, tensor] : module.state_dict()) archive.write(name, tensor);
 }
 
-void write(OutputArchive& archive, const optim::Optimizer& optimizer) {
-  io::Checkpoint checkpoint;
-  checkpoint.write(kOptimizer, optimizer);
-  for (const auto& [name, tensor] : checkpoint.part(kOptimizer)) archive.write(name, tensor);
-}
+void write(OutputArchive& archive, const optim::Optimizer& optimizer) { optimizer.save(archive); }
 
 void read(InputArchive& archive, Tensor& tensor) { archive.read("0", tensor); }
 
@@ -41,15 +61,6 @@ void read(InputArchive& archive, nn::Module& module) {
   }
 }
 
-void read(InputArchive& archive, optim::Optimizer& optimizer) {
-  io::Checkpoint checkpoint;
-  checkpoint.write_text(kOptimizer, optimizer.name());
-  for (const std::string& name : archive.tensor_names()) {
-    Tensor tensor;
-    archive.read(name, tensor);
-    checkpoint.write(std::string(kOptimizer) + "/" + name, tensor);
-  }
-  checkpoint.read(kOptimizer, optimizer);
-}
+void read(InputArchive& archive, optim::Optimizer& optimizer) { optimizer.load(archive); }
 
 }  // namespace halfgrad::serialize

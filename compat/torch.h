@@ -53,6 +53,7 @@
 #include <halfgrad/compat/optim_options.h>
 #include <halfgrad/compat/option.h>
 #include <halfgrad/compat/optional_tensor.h>
+#include <halfgrad/compat/own_optimizer.h>
 #include <halfgrad/compat/padding.h>
 #include <halfgrad/compat/parameter_list.h>
 #include <halfgrad/compat/parameters.h>

@@ -75,6 +75,10 @@ class Array {
   /// storage. Throws std::invalid_argument if the view would reach outside the storage.
   Array as_strided(const Shape& sizes, const Shape& strides, std::int64_t offset) const;
 
+  /// Returns a view of the same bytes as elements of another dtype. If its size differs, the last
+  /// dimension grows or shrinks in proportion; throws std::invalid_argument unless its stride is 1
+  /// and it, the other strides and the offset can be divided.
+  Array view(DType dtype) const;
   Array permute(const Shape& dims) const;
   Array transpose(std::int64_t dim0, std::int64_t dim1) const;
   /// Repeats dimensions of size 1 without copying (stride 0). A size of -1 keeps the old size.

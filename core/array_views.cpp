@@ -127,6 +127,34 @@ Array Array::as_strided(const Shape& sizes, const Shape& strides, std::int64_t o
   return result;
 }
 
+Array Array::view(DType dtype) const {
+  const auto old_size = static_cast<std::int64_t>(item_size(dtype_));
+  const auto new_size = static_cast<std::int64_t>(item_size(dtype));
+  Array result = *this;
+  result.dtype_ = dtype;
+  if (old_size == new_size) return result;
+  const int last = ndim() - 1;
+  bool fits = last >= 0 && (strides_[last] == 1 || numel_ == 0);
+  const auto rescale = [&](std::int64_t& value) {
+    const std::int64_t bytes = value * old_size;
+    fits = fits && bytes % new_size == 0;
+    value = bytes / new_size;
+  };
+  rescale(result.offset_);
+  for (int i = 0; i < last; ++i) rescale(result.strides_[i]);
+  if (last >= 0) rescale(result.sizes_[last]);
+  if (!fits) {
+    detail::fail(
+        "view",
+        "expected a last dimension of stride 1, and sizes and strides of whole elements of "
+        "{}, got sizes {} and strides {} of {}",
+        dtype, sizes_, strides_, dtype_);
+  }
+  result.numel_ = numel_ * old_size / new_size;
+  result.contiguous_ = result.numel_ == 0 || row_major(result.sizes_, result.strides_);
+  return result;
+}
+
 Array Array::permute(const Shape& dims) const {
   if (dims.size() != ndim()) {
     detail::fail("permute", "expected {} dimensions, got {}", ndim(), dims);

@@ -16,14 +16,27 @@ struct EmbeddingArguments {
   std::optional<std::int64_t> padding_idx = std::nullopt;  ///< row of zeros that is not trained
   DType dtype = get_default_dtype();
   Device device = get_default_device();
+  /// Each look-up first scales the rows that it reads to this norm, in place, where theirs is
+  /// larger; `norm_type` is the p of the p-norm.
+  std::optional<double> max_norm = std::nullopt;
+  double norm_type = 2;
+  /// Divides the gradient of a row by the number of its look-ups in the batch.
+  bool scale_grad_by_freq = false;
 };
 HALFGRAD_PLAIN_NAME(EmbeddingOptions, EmbeddingArguments)
 
 struct EmbeddingFromPretrainedArguments {
   bool freeze = true;                                      ///< does not train the table
   std::optional<std::int64_t> padding_idx = std::nullopt;  ///< row that is not trained
+  std::optional<double> max_norm = std::nullopt;           ///< as above
+  double norm_type = 2;
+  bool scale_grad_by_freq = false;
 };
 HALFGRAD_PLAIN_NAME(EmbeddingFromPretrainedOptions, EmbeddingFromPretrainedArguments)
+
+/// embedding() with the rare options of the layer.
+Tensor embedding_with(const Tensor& weight, const Tensor& indices,
+                      std::optional<std::int64_t> padding_idx, const EmbeddingRows& rows);
 
 /// A table of vectors: looks up int64 indices of shape `[...]`, returns `[..., embedding_dim]`.
 class Embedding : public Callable<Embedding> {
@@ -37,7 +50,8 @@ class Embedding : public Callable<Embedding> {
   /// Looks up rows of `weight`, `[num_embeddings, embedding_dim]`, trained if it requires a
   /// gradient: a pretrained table, or the weight of another layer. Throws std::invalid_argument for
   /// another number of dimensions, and as above.
-  explicit Embedding(Tensor weight, std::optional<std::int64_t> padding_idx = std::nullopt);
+  explicit Embedding(Tensor weight, std::optional<std::int64_t> padding_idx = std::nullopt,
+                     const EmbeddingRows& rows = {});
 
   /// Looks up rows of `embeddings`, `[num_embeddings, embedding_dim]`, whose memory it shares.
   /// Throws std::invalid_argument as above.

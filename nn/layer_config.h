@@ -37,21 +37,36 @@ class DropoutConfig {
   bool inplace_ = false;
 };
 
+/// How Embedding reads rows and their gradients (embedding.h).
+struct EmbeddingRows {
+  std::optional<double> max_norm = std::nullopt;
+  double norm_type = 2;
+  bool scale_grad_by_freq = false;
+};
+
 /// The options of an Embedding.
 class EmbeddingConfig {
  public:
   EmbeddingConfig() = default;
   EmbeddingConfig(std::int64_t num_embeddings, std::int64_t embedding_dim,
-                  std::optional<std::int64_t> padding_idx)
-      : num_embeddings_(num_embeddings), embedding_dim_(embedding_dim), padding_idx_(padding_idx) {}
+                  std::optional<std::int64_t> padding_idx, const EmbeddingRows& rows = {})
+      : num_embeddings_(num_embeddings),
+        embedding_dim_(embedding_dim),
+        padding_idx_(padding_idx),
+        rows_(rows) {}
   std::int64_t num_embeddings() const { return num_embeddings_; }
   std::int64_t embedding_dim() const { return embedding_dim_; }
   /// The padding index counted from the start, also if the layer got a negative one.
   const std::optional<std::int64_t>& padding_idx() const { return padding_idx_; }
+  const std::optional<double>& max_norm() const { return rows_.max_norm; }
+  double norm_type() const { return rows_.norm_type; }
+  bool scale_grad_by_freq() const { return rows_.scale_grad_by_freq; }
+  const EmbeddingRows& rows() const { return rows_; }
 
  private:
   std::int64_t num_embeddings_ = 0, embedding_dim_ = 0;
   std::optional<std::int64_t> padding_idx_;
+  EmbeddingRows rows_;
 };
 
 /// The options of a LayerNorm.

@@ -33,6 +33,7 @@ LRScheduler::~LRScheduler() { on_load_.remove(); }
 void LRScheduler::take_in_groups() {
   check_groups();
   std::vector<ParamGroup>& groups = optimizer_.param_groups();
+  for (ParamGroup& group : groups) group.lr = group.get_lr();
   for (std::size_t i = base_lrs_.size(); i < groups.size(); ++i) {
     if (!groups[i].initial_lr.has_value()) groups[i].initial_lr = groups[i].lr;
     base_lrs_.push_back(groups[i].initial_lr.value());
@@ -64,7 +65,9 @@ void LRScheduler::advance() {
 void LRScheduler::restart(const std::vector<double>& rates) {
   last_epoch_ = 0;
   step_count_ = 0;
-  for (std::size_t i = 0; i < rates.size(); ++i) optimizer_.param_groups()[i].lr = rates[i];
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    optimizer_.param_groups()[i].set_lr(rates[i]);
+  }
   set_rates();
 }
 
@@ -85,7 +88,7 @@ std::vector<double> LRScheduler::get_lrs() {
 
 std::vector<double> LRScheduler::get_current_lrs() const {
   std::vector<double> rates;
-  for (const ParamGroup& group : optimizer_.param_groups()) rates.push_back(group.lr.value());
+  for (const ParamGroup& group : optimizer_.param_groups()) rates.push_back(group.get_lr());
   return rates;
 }
 
@@ -93,7 +96,9 @@ void LRScheduler::set_rates() {
   std::vector<double> rates = get_lrs();
   check_count("LRScheduler::get_lrs", "rates", base_lrs_.size(), rates.size());
   last_lr_ = std::move(rates);
-  for (std::size_t i = 0; i < last_lr_.size(); ++i) optimizer_.param_groups()[i].lr = last_lr_[i];
+  for (std::size_t i = 0; i < last_lr_.size(); ++i) {
+    optimizer_.param_groups()[i].set_lr(last_lr_[i]);
+  }
 }
 
 LRSchedulerState LRScheduler::state_dict() const {
@@ -106,7 +111,7 @@ LRSchedulerState LRScheduler::state_dict() const {
   // The rates of groups that the next step() will add.
   const std::vector<ParamGroup>& groups = optimizer_.param_groups();
   for (std::size_t i = base_lrs_.size(); i < groups.size(); ++i) {
-    state.base_lrs.push_back(groups[i].initial_lr.value_or(groups[i].lr.value()));
+    state.base_lrs.push_back(groups[i].initial_lr.value_or(groups[i].get_lr()));
     state.last_lr.push_back(state.base_lrs[i]);
   }
   return state;

@@ -100,7 +100,7 @@ void read_option(const OptionMap& options, const char*,
 }  // namespace
 
 Optimizer::Optimizer(std::string name, ParamGroup defaults)
-    : name_(std::move(name)), defaults_(std::move(defaults)) {}
+    : name_(std::move(name)), preset_(std::move(defaults)) {}
 
 void Optimizer::add_param_groups(std::vector<ParamGroup> groups) {
   if (groups.empty()) {
@@ -117,7 +117,8 @@ void Optimizer::add_params(std::vector<Tensor> params) {
 
 void Optimizer::add_param_group(ParamGroup group) {
   check_leaves(name_, group.params);
-  fill_options(name_, defaults_, group);
+  fill_options(name_, preset_, group);
+  fill_own_options(group);
   check_options(group);
 
   std::unordered_set<const detail::TensorImpl*> known;
@@ -137,7 +138,7 @@ void Optimizer::add_param_group(ParamGroup group) {
     detail::warn(name_ + ": a parameter is listed twice in one group; kept once");
   }
   group.params = std::move(params);
-  groups_.push_back(std::move(group));
+  param_groups_.push_back(std::move(group));
 }
 
 void Optimizer::zero_grad(bool set_to_none) {
@@ -146,7 +147,7 @@ void Optimizer::zero_grad(bool set_to_none) {
 
 std::vector<Tensor> Optimizer::parameters() const {
   std::vector<Tensor> params;
-  for (const ParamGroup& group : groups_) {
+  for (const ParamGroup& group : param_groups_) {
     params.insert(params.end(), group.params.begin(), group.params.end());
   }
   return params;
@@ -154,16 +155,17 @@ std::vector<Tensor> Optimizer::parameters() const {
 
 const ParamState& Optimizer::state(const Tensor& param) const {
   static const ParamState empty;
-  const auto found = state_.find(param.impl());
-  return found != state_.end() ? found->second : empty;
+  const auto found = states_.find(param.impl());
+  return found != states_.end() ? found->second : empty;
 }
 
 OptimizerState Optimizer::state_dict() const {
+  expect_no_own_options("state_dict");
   OptimizerState saved;
   saved.steps = steps_;
   if (skipped_steps_.defined()) saved.skipped_steps = skipped_steps_.clone();
   std::int64_t index = 0;
-  for (const ParamGroup& group : groups_) {
+  for (const ParamGroup& group : param_groups_) {
     OptimizerState::Group& entry = saved.param_groups.emplace_back();
     for_each_option(
         [&](const auto& option) { write_option(entry.options, option.name, group.*option.value); });
@@ -177,11 +179,12 @@ OptimizerState Optimizer::state_dict() const {
 }
 
 void Optimizer::load_state_dict(const OptimizerState& saved) {
-  if (saved.param_groups.size() != groups_.size()) {
-    detail::fail(name_, "expected a state of {} parameter groups, got {}", groups_.size(),
+  expect_no_own_options("load_state_dict");
+  if (saved.param_groups.size() != param_groups_.size()) {
+    detail::fail(name_, "expected a state of {} parameter groups, got {}", param_groups_.size(),
                  saved.param_groups.size());
   }
-  std::vector<ParamGroup> groups = groups_;
+  std::vector<ParamGroup> groups = param_groups_;
   std::unordered_map<std::shared_ptr<detail::TensorImpl>, ParamState> state;
   Device device;
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -215,8 +218,8 @@ void Optimizer::load_state_dict(const OptimizerState& saved) {
   if (saved.skipped_steps.defined()) {
     skipped_steps = detail::loaded_scalar(name_, "skipped_steps", saved.skipped_steps).to(device);
   }
-  groups_ = std::move(groups);
-  state_ = std::move(state);
+  param_groups_ = std::move(groups);
+  states_ = std::move(state);
   steps_ = saved.steps;
   skipped_steps_ = std::move(skipped_steps);
   run_hooks(*load_hooks_);

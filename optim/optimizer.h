@@ -1,6 +1,5 @@
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -13,6 +12,9 @@
 
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/optim/group_options.h>
+#include <halfgrad/optim/optimizer_state.h>
+#include <halfgrad/optim/own_options.h>
+#include <halfgrad/optim/param_group.h>
 #include <halfgrad/optim/step_count.h>
 
 namespace halfgrad::detail {
@@ -22,39 +24,6 @@ class LateUpdates;
 }  // namespace halfgrad::detail
 
 namespace halfgrad::optim {
-
-class GroupOptions;  // compat/optim_options.h
-
-/// Parameters that share options, as in torch.optim. When the group is added, empty options take
-/// the optimizer's own values; options that the optimizer does not have stay empty.
-struct ParamGroup {
-  std::vector<Tensor> params{};
-  std::optional<double> lr{};
-  std::optional<double> momentum{};
-  std::optional<double> dampening{};
-  std::optional<bool> nesterov{};
-  std::optional<std::pair<double, double>> betas{};
-  std::optional<double> eps{};
-  std::optional<double> weight_decay{};
-  std::optional<bool> amsgrad{};
-  std::optional<bool> maximize{};
-  std::optional<double> alpha{};
-  std::optional<double> rho{};
-  std::optional<bool> centered{};
-  std::optional<double> lr_decay{};
-  std::optional<double> initial_accumulator_value{};
-  std::optional<double> momentum_decay{};
-  std::optional<bool> decoupled_weight_decay{};
-  std::optional<double> initial_lr{};  ///< set by the first learning-rate scheduler, or OneCycleLR
-
-  /// libtorch's spelling: `options().get_lr()` is `lr`.
-  GroupOptions options();
-  bool has_options() const { return true; }
-};
-
-/// A type that converts to a ParamGroup, such as libtorch's OptimizerParamGroup.
-template <class T>
-concept GroupLike = std::convertible_to<T, ParamGroup> && !std::same_as<T, ParamGroup>;
 
 /// A GradScaler's inputs to a step, as 0-dim float32 arrays on any device. They are copied to the
 /// device of the parameters, where the kernels read them. The host does not read them, and waits
@@ -82,35 +51,6 @@ struct StepControl {
   detail::LateUpdates* late = nullptr;
 };
 
-/// An optimizer's state of one parameter: "step" (0-dim float32, the number of updates made) and
-/// moments of the parameter's shape and dtype. With amp::MasterWeights also "master" and
-/// "overflows" (0-dim int64), and the moments are float32.
-using ParamState = std::map<std::string, Array>;
-
-/// A name in an optimizer's ParamState.
-struct StateEntry {
-  std::string name;
-  bool is_required = true;  ///< every parameter that has been updated has it
-  /// For a 0-dim float32 entry: its value if a saved state holds other entries but not this one.
-  std::optional<double> if_missing = {};
-  enum class Sizes { of_parameter, scalar, any };
-  /// A scalar is float32, and so is "step"; an array of any sizes keeps its dtype.
-  Sizes sizes = Sizes::of_parameter;
-};
-
-/// A copy of an optimizer's whole state, for checkpoints. Parameters are numbered in their order,
-/// from one group to the next. Booleans are 0 and 1; betas are "beta1" and "beta2".
-struct OptimizerState {
-  struct Group {
-    std::vector<std::int64_t> params;
-    std::map<std::string, double> options;
-  };
-  std::map<std::int64_t, ParamState> state;
-  std::vector<Group> param_groups;
-  std::int64_t steps = 0;  ///< Optimizer::steps()
-  Array skipped_steps{};   ///< Optimizer::skipped_steps()
-};
-
 /// Updates parameters in place from their gradients. Parameters without a gradient stay unchanged
 /// and get no state.
 ///
@@ -118,18 +58,26 @@ struct OptimizerState {
 /// capture it: every replay reads the options that param_groups() then holds, without waiting. The
 /// choice of kernels (momentum 0 or not, amsgrad) and the addresses of parameters and state stay as
 /// captured: capture again after load_state_dict(). The optimizer must outlive the graph.
+///
+/// An optimizer of your own has one of two forms. Like those of the library, it overrides
+/// check_options(), state_entries() and update(). Or, as in libtorch, it hands the constructor
+/// options of a class of its own (own_options.h) and overrides step(closure). A GradScaler then
+/// reads found_inf on the host, unscales the gradients in place, and calls step(). A Graph cannot
+/// capture such a step, and state_dict() throws: override save() and load().
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
+  using LossClosure = std::function<Tensor()>;
+
   /// Makes one update. Calls `closure` first, if given, with gradients enabled, to compute the loss
   /// and its gradients, and returns its result; without a closure an undefined tensor. Throws
   /// std::runtime_error for gradients known to carry a GradScaler's scale. Throws
   /// std::invalid_argument for the gradient of an integer parameter, and for a gradient or a state
   /// of another shape than its parameter. After an exception nothing has changed.
-  Tensor step(const std::function<Tensor()>& closure = nullptr);
+  virtual Tensor step(LossClosure closure = nullptr);
 
   /// Makes one update under a GradScaler's control. Throws std::invalid_argument as above.
   void step(const StepControl& control);
@@ -188,8 +136,11 @@ class Optimizer {
   void zero_grad(bool set_to_none = true);
 
   /// Options may be changed between steps.
-  std::vector<ParamGroup>& param_groups() { return groups_; }
-  const std::vector<ParamGroup>& param_groups() const { return groups_; }
+  std::vector<ParamGroup>& param_groups() { return param_groups_; }
+  const std::vector<ParamGroup>& param_groups() const { return param_groups_; }
+  /// Default options of a class of your own. Throws std::logic_error if the optimizer has none.
+  OptimizerOptions& defaults() const;
+  bool has_own_options() const { return defaults_ != nullptr; }
 
   /// The parameters of all groups, in the order of state_dict()'s indices.
   std::vector<Tensor> parameters() const;
@@ -201,7 +152,13 @@ class Optimizer {
 
   /// The optimizer's own arrays for a parameter; empty before its first update.
   const ParamState& state(const Tensor& param) const;
-  ParamState& state(const Tensor& param) { return state_[param.impl()]; }
+  ParamState& state(const Tensor& param) { return states_[param.impl()]; }
+
+  /// State of classes of your own, by `param.unsafeGetTensorImpl()`, for an optimizer in libtorch's
+  /// form.
+  using OwnStates = std::unordered_map<void*, std::unique_ptr<OptimizerParamState>>;
+  OwnStates& state() { return state_; }
+  const OwnStates& state() const { return state_; }
 
   OptimizerState state_dict() const;
 
@@ -217,6 +174,12 @@ class Optimizer {
   /// with a missing or an unknown entry, too.
   void load_state_dict(const OptimizerState& saved);
 
+  /// Write and read everything that state_dict() has, as torch::save() and torch::load() do
+  /// (compat/serialize.h). Throw std::logic_error if the optimizer has options of its own and does
+  /// not override them.
+  virtual void save(serialize::OutputArchive& archive) const;
+  virtual void load(serialize::InputArchive& archive);
+
   using StepHook = std::function<void(Optimizer&)>;
   HookHandle register_step_pre_hook(StepHook hook);
   HookHandle register_step_post_hook(StepHook hook);
@@ -229,17 +192,24 @@ class Optimizer {
  protected:
   /// `defaults` sets exactly the options that this optimizer has.
   Optimizer(std::string name, ParamGroup defaults);
+  /// For libtorch's form: the options of groups that have none. name() is the name of their class
+  /// without "Options". Throw std::invalid_argument as add_param_group().
+  Optimizer(std::vector<ParamGroup> groups, std::unique_ptr<OptimizerOptions> defaults);
+  Optimizer(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> defaults);
+  template <GroupLike Group>
+  Optimizer(const std::vector<Group>& groups, std::unique_ptr<OptimizerOptions> defaults)
+      : Optimizer(std::vector<ParamGroup>(groups.begin(), groups.end()), std::move(defaults)) {}
 
   /// For constructors. Throws std::invalid_argument if there is no group or no parameter.
   void add_param_groups(std::vector<ParamGroup> groups);
   void add_params(std::vector<Tensor> params);
 
   /// Throws std::invalid_argument naming the option that is out of range.
-  virtual void check_options(const ParamGroup& group) const = 0;
+  virtual void check_options(const ParamGroup& /*group*/) const {}
 
   /// The entries of a parameter's state that update() may make: required ones under the group's
   /// options, others under different options.
-  virtual std::vector<StateEntry> state_entries(const ParamGroup& group) const = 0;
+  virtual std::vector<StateEntry> state_entries(const ParamGroup& group) const;
 
   /// Stores the step counts of the group's parameters that have a gradient, and the memory of their
   /// corrections. The default returns false: update() counts steps itself.
@@ -254,9 +224,13 @@ class Optimizer {
 
   /// Updates the group's parameters that have a gradient. All are on one device, as `control` is: a
   /// group on several devices is updated in parts. `options` is device memory that holds the
-  /// options of `group` when the kernels run.
+  /// options of `group` when the kernels run. The default throws std::logic_error.
   virtual void update(const ParamGroup& group, const detail::GroupOptions* options,
-                      const StepControl& control) = 0;
+                      const StepControl& control);
+
+  std::vector<ParamGroup> param_groups_;
+  OwnStates state_;
+  std::unique_ptr<OptimizerOptions> defaults_;
 
  private:
   using Hooks = std::map<std::uint64_t, StepHook>;
@@ -270,14 +244,16 @@ class Optimizer {
   StepControl with_late(const detail::DeviceOptions& options, Device device,
                         StepControl control) const;
   void send_options();
+  void expect_no_own_options(const char* method) const;
+  void fill_own_options(ParamGroup& group) const;
+  void step_own(const StepControl& control);
   void keep_skipped_steps_on(Device device);
 
   std::string name_;
-  ParamGroup defaults_;
-  std::vector<ParamGroup> groups_;
+  ParamGroup preset_;
   std::vector<detail::DeviceOptions> options_;  // by group
   std::vector<Array> corrections_;              // by group, for a counted step
-  std::unordered_map<std::shared_ptr<detail::TensorImpl>, ParamState> state_;
+  std::unordered_map<std::shared_ptr<detail::TensorImpl>, ParamState> states_;
   std::shared_ptr<Hooks> pre_hooks_ = std::make_shared<Hooks>();
   std::shared_ptr<Hooks> post_hooks_ = std::make_shared<Hooks>();
   std::shared_ptr<Hooks> load_hooks_ = std::make_shared<Hooks>();

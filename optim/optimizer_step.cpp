@@ -52,7 +52,7 @@ void Optimizer::expect_step_allowed(const char* method) const {
 
 // Kernels index gradient and state as they index the parameter.
 void Optimizer::expect_sizes(const char* method) const {
-  for (const ParamGroup& group : groups_) {
+  for (const ParamGroup& group : param_groups_) {
     for (const Tensor& param : group.params) {
       const Tensor grad = param.grad();
       if (!grad.defined()) continue;
@@ -79,7 +79,7 @@ void Optimizer::expect_sizes(const char* method) const {
   }
 }
 
-Tensor Optimizer::step(const std::function<Tensor()>& closure) {
+Tensor Optimizer::step(LossClosure closure) {  // NOLINT(performance-unnecessary-value-param)
   expect_step_allowed("step");
   run_hooks(*pre_hooks_);
   const NoGradGuard no_grad;
@@ -105,7 +105,11 @@ void Optimizer::step(const StepControl& control) {
   run_hooks(*pre_hooks_);
   const NoGradGuard no_grad;
   if (!control.counted_on) expect_sizes("step");  // prepare_counted_step() came after a check
-  update_groups(detail::unscale_shared_gradients(parameters(), control));
+  if (has_own_options()) {
+    step_own(control);
+  } else {
+    update_groups(detail::unscale_shared_gradients(parameters(), control));
+  }
   run_hooks(*post_hooks_);
 }
 
@@ -121,13 +125,14 @@ bool Optimizer::prepare_counted_step(Device device, std::vector<detail::StepCoun
 }
 
 bool Optimizer::prepare_counts(Device device, std::vector<detail::StepCount>& counts) {
-  options_.resize(groups_.size());
+  if (has_own_options()) return false;
+  options_.resize(param_groups_.size());
   Graph::before_replay([this] { send_options(); });
-  corrections_.assign(groups_.size(), Array());
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
-    if (groups_[i].params.empty()) continue;
+  corrections_.assign(param_groups_.size(), Array());
+  for (std::size_t i = 0; i < param_groups_.size(); ++i) {
+    if (param_groups_[i].params.empty()) continue;
     const detail::GroupOptions* const options = options_[i].data(device);
-    if (!add_step_counts(groups_[i], options, counts, corrections_[i])) return false;
+    if (!add_step_counts(param_groups_[i], options, counts, corrections_[i])) return false;
   }
   return true;
 }
@@ -163,12 +168,12 @@ void Optimizer::update_groups(const StepControl& control) {
     keep_skipped_steps_on(control.found_inf->device());
     detail::count_step(*control.found_inf, skipped_steps_);
   }
-  options_.resize(groups_.size());
+  options_.resize(param_groups_.size());
   if (!control.counted_on) Graph::before_replay([this] { send_options(); });
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
+  for (std::size_t i = 0; i < param_groups_.size(); ++i) {
     StepControl of_group = control;
     if (control.counted_on) of_group.corrections = &corrections_[i];
-    update_group(groups_[i], options_[i], of_group);
+    update_group(param_groups_[i], options_[i], of_group);
   }
 }
 
@@ -206,7 +211,7 @@ StepControl Optimizer::with_late(const detail::DeviceOptions& options, Device de
 }
 
 void Optimizer::send_options() {
-  for (std::size_t i = 0; i < groups_.size(); ++i) options_[i].send(groups_[i]);
+  for (std::size_t i = 0; i < param_groups_.size(); ++i) options_[i].send(param_groups_[i]);
 }
 
 }  // namespace halfgrad::optim

@@ -67,15 +67,15 @@ void ReduceLROnPlateau::step(double metric) {
 void ReduceLROnPlateau::reduce_lr() {
   auto& groups = optimizer_.param_groups();
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    const double old = groups[i].lr.value();
+    const double old = groups[i].get_lr();
     const double reduced = std::max(old * options_.factor, min_lr(i));
-    if (old - reduced > options_.eps) groups[i].lr = reduced;
+    if (old - reduced > options_.eps) groups[i].set_lr(reduced);
   }
 }
 
 std::vector<double> ReduceLROnPlateau::get_last_lr() const {
   std::vector<double> rates;
-  for (const ParamGroup& group : optimizer_.param_groups()) rates.push_back(group.lr.value());
+  for (const ParamGroup& group : optimizer_.param_groups()) rates.push_back(group.get_lr());
   return rates;
 }
 

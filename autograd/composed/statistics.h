@@ -68,6 +68,16 @@ std::tuple<Tensor, Tensor> aminmax(const Tensor& self,
                                    bool keepdim = false);
 /// The count of elements that are not 0, of all or along `dim`: int64. NaN is not 0.
 Tensor count_nonzero(const Tensor& self, const Dims& dim = {});
+/// The covariances of the rows of `self` [variables, observations], or the variance of a vector: a
+/// matrix, or a 0-dimensional tensor. `fweights` counts each observation, int64 [observations];
+/// `aweights` weighs it. The sum of products is divided by the sum of weights less `correction`
+/// (with aweights less `correction` times their weighted mean), or by 0 if that is negative.
+/// Integers are computed in float32. Throws std::invalid_argument for more than two dimensions, and
+/// for weights of another shape or dtype or below 0.
+Tensor cov(const Tensor& self, std::int64_t correction = 1, const Tensor& fweights = {},
+           const Tensor& aweights = {});
+/// cov() divided by the standard deviations of both rows: in [-1, 1].
+Tensor corrcoef(const Tensor& self);
 /// The p-norms of the differences of all rows of x1 [..., n, d] and x2 [..., m, d]: [..., n, m].
 /// The differences, n m d elements, are stored in backward, and in forward for a p other than 2.
 /// Throws std::invalid_argument for integers, other shapes, and p < 0 or NaN.

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include <halfgrad/autograd/composed/scatter_places.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/indexing.h>
 #include <halfgrad/autograd/ops.h>
@@ -13,48 +14,15 @@
 namespace halfgrad {
 namespace {
 
+using detail::flat_positions;
+using detail::scattered_values;
+using detail::with_dimension;
+
 void expect_dtype_of(const char* op, const Tensor& self, const Tensor& source) {
   if (self.dtype() != source.dtype()) {
     detail::fail(op, "expected self and source of one dtype, got {} and {}", self.dtype(),
                  source.dtype());
   }
-}
-
-// Returns a 0-dimensional tensor as a vector of one element.
-Tensor with_dimension(const Tensor& t) { return t.dim() == 0 ? reshape(t, {1}) : t; }
-
-// --- scatter ---
-
-// Returns the position in the flattened self that each element of the index refers to: int64 [n].
-Tensor flat_positions(const Tensor& self, int dim, const Tensor& index) {
-  const Tensor base = with_dimension(self);
-  const Tensor at = with_dimension(index);
-  bool fits = base.dim() == at.dim();
-  for (int i = 0; fits && i < base.dim(); ++i) fits = i == dim || at.size(i) <= base.size(i);
-  if (!fits) {
-    detail::fail("scatter",
-                 "expected an index no larger than self except in dimension {}, got {} and {}", dim,
-                 index.sizes(), self.sizes());
-  }
-  const Tensor checked(detail::checked_indices("scatter", at.array(), base.size(dim)));
-  const Tensor all = arange(base.numel(), {.device = self.device()});
-  return flatten(gather(reshape(all, base.sizes()), dim, checked));
-}
-
-// Returns the elements of `src` that the index has a place for, flattened.
-Tensor scattered_values(const Tensor& index, const Tensor& src) {
-  Tensor values = with_dimension(src);
-  const Shape sizes = with_dimension(index).sizes();
-  bool fits = values.dim() == sizes.size();
-  for (int i = 0; fits && i < sizes.size(); ++i) {
-    fits = sizes[i] <= values.size(i);
-    if (fits && sizes[i] < values.size(i)) values = slice(values, i, 0, sizes[i]);
-  }
-  if (!fits) {
-    detail::fail("scatter", "expected an index no larger than src, got {} and {}", index.sizes(),
-                 src.sizes());
-  }
-  return flatten(values);
 }
 
 // --- index_add, index_copy, index_fill ---

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include <halfgrad/autograd/tensor.h>
 
@@ -18,6 +19,18 @@ namespace halfgrad {
 /// of self. Of several values for one element the last one in row-major order stays.
 Tensor scatter(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& src);
 Tensor scatter(const Tensor& self, std::int64_t dim, const Tensor& index, Scalar value);
+
+/// Combines the elements of `src` for one place with each other, and with that element of self if
+/// include_self: by "sum", "prod", "mean", "amax" or "amin". Places without an element of `src`
+/// keep self. A mean of integers is rounded down. The gradient of an extremum is shared by all
+/// elements that are equal to it. "prod", "amax" and "amin" make the host wait for the device.
+Tensor scatter_reduce(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& src,
+                      std::string_view reduce, bool include_self = true);
+/// scatter_reduce() by libtorch's former names: `reduce` is "add" or "multiply".
+Tensor scatter(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& src,
+               std::string_view reduce);
+Tensor scatter(const Tensor& self, std::int64_t dim, const Tensor& index, Scalar value,
+               std::string_view reduce);
 
 /// Adds alpha * slice i of `source` to slice index[i] of self, along `dim`, in the order of i. The
 /// index is [n] or []. Throws std::invalid_argument for an alpha of floating point with integers.

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -75,6 +76,18 @@ class ComposedMethods : public InPlaceMethods {
   /// of equal size. With `wrap` the diagonal of a tall matrix [n, m] begins again after every m + 1
   /// rows. Throws std::invalid_argument for other shapes.
   Tensor& fill_diagonal_(Scalar fill_value, bool wrap = false) const;
+  Tensor scatter(std::int64_t dim, const Tensor& index, const Tensor& src,
+                 std::string_view reduce) const;
+  Tensor scatter(std::int64_t dim, const Tensor& index, Scalar value,
+                 std::string_view reduce) const;
+  Tensor& scatter_(std::int64_t dim, const Tensor& index, const Tensor& src,
+                   std::string_view reduce) const;
+  Tensor& scatter_(std::int64_t dim, const Tensor& index, Scalar value,
+                   std::string_view reduce) const;
+  Tensor scatter_reduce(std::int64_t dim, const Tensor& index, const Tensor& src,
+                        std::string_view reduce, bool include_self = true) const;
+  Tensor& scatter_reduce_(std::int64_t dim, const Tensor& index, const Tensor& src,
+                          std::string_view reduce, bool include_self = true) const;
 
   // --- composed/statistics.h ---
   Tensor median() const;
@@ -94,6 +107,9 @@ class ComposedMethods : public InPlaceMethods {
                                      bool keepdim = false) const;
   Tensor count_nonzero() const;
   Tensor count_nonzero(const Dims& dim) const;
+  Tensor cov(std::int64_t correction = 1) const;
+  Tensor cov(std::int64_t correction, const Tensor& fweights, const Tensor& aweights) const;
+  Tensor corrcoef() const;
   /// The p-norm of the difference; only a method, because dist is a namespace.
   Tensor dist(const Tensor& other, Scalar p = 2) const;
 
@@ -123,6 +139,42 @@ class ComposedMethods : public InPlaceMethods {
   Tensor asinh() const;
   Tensor acosh() const;
   Tensor atanh() const;
+
+  // --- composed/special.h ---
+  Tensor erfc() const;
+  Tensor erfinv() const;
+  Tensor lgamma() const;
+  Tensor digamma() const;
+  Tensor polygamma(std::int64_t n) const;
+  Tensor& erfc_() const;
+  Tensor& erfinv_() const;
+  Tensor& lgamma_() const;
+  Tensor& digamma_() const;
+  Tensor& polygamma_(std::int64_t n) const;
+
+  // --- composed/bits.h ---
+  Tensor bitwise_and(const Tensor& other) const;
+  Tensor bitwise_and(Scalar other) const;
+  Tensor bitwise_or(const Tensor& other) const;
+  Tensor bitwise_or(Scalar other) const;
+  Tensor bitwise_xor(const Tensor& other) const;
+  Tensor bitwise_xor(Scalar other) const;
+  Tensor bitwise_not() const;
+  Tensor bitwise_left_shift(const Tensor& other) const;
+  Tensor bitwise_left_shift(Scalar other) const;
+  Tensor bitwise_right_shift(const Tensor& other) const;
+  Tensor bitwise_right_shift(Scalar other) const;
+  Tensor& bitwise_and_(const Tensor& other) const;
+  Tensor& bitwise_and_(Scalar other) const;
+  Tensor& bitwise_or_(const Tensor& other) const;
+  Tensor& bitwise_or_(Scalar other) const;
+  Tensor& bitwise_xor_(const Tensor& other) const;
+  Tensor& bitwise_xor_(Scalar other) const;
+  Tensor& bitwise_not_() const;
+  Tensor& bitwise_left_shift_(const Tensor& other) const;
+  Tensor& bitwise_left_shift_(Scalar other) const;
+  Tensor& bitwise_right_shift_(const Tensor& other) const;
+  Tensor& bitwise_right_shift_(Scalar other) const;
 
   // --- composed/counting.h ---
   Tensor argwhere() const;

@@ -46,7 +46,7 @@ class InPlaceMethods : public UnaryMethods {
   Tensor& operator-=(Scalar other) const { return sub_(other); }
   Tensor& operator*=(Scalar other) const { return mul_(other); }
   Tensor& operator/=(Scalar other) const { return div_(other); }
-  /// Logical and, or and xor of bool tensors; other dtypes throw std::invalid_argument.
+  /// Logical and, or and xor of bool tensors, and of the bits of integers.
   Tensor& operator&=(const Tensor& other) const;
   Tensor& operator|=(const Tensor& other) const;
   Tensor& operator^=(const Tensor& other) const;

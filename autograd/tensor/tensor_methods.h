@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -108,6 +109,9 @@ class TensorMethods : public ComposedMethods {
   Tensor reshape_as(const Tensor& other) const;
   /// reshape() without a copy. Throws std::runtime_error if the strides do not allow it.
   Tensor view(const Shape& sizes) const;
+  /// The same memory as elements of another dtype (Array::view()), outside the graph.
+  Tensor view_of_bytes(DType dtype) const;
+  auto view(std::same_as<DType> auto dtype) const { return view_of_bytes(dtype); }
   Tensor view_as(const Tensor& other) const;
   Tensor expand(const Shape& sizes) const;
   Tensor expand_as(const Tensor& other) const;

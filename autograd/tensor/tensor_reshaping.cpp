@@ -24,6 +24,9 @@ Tensor TensorMethods::view(const Shape& sizes) const {
   }
   return result;
 }
+Tensor TensorMethods::view_of_bytes(DType dtype) const {
+  return Tensor(self().array().view(dtype));
+}
 Tensor TensorMethods::view_as(const Tensor& other) const {
   return with_op_name("view_as", "view", [&] { return view(other.sizes()); });
 }

@@ -178,3 +178,10 @@ class TensorDataset : public Dataset<TensorDataset, TensorExample> {
 };
 
 }  // namespace halfgrad::data::datasets
+
+namespace halfgrad::data {
+
+using datasets::BatchDataset;
+using datasets::Dataset;
+
+}  // namespace halfgrad::data

@@ -19,6 +19,7 @@ namespace halfgrad::serialize {
 
 class OutputArchive {
  public:
+  OutputArchive();
   /// Adds a tensor, or all tensors of another archive as a group. Throws std::invalid_argument for
   /// a name that is taken, and for an undefined tensor.
   void write(const std::string& key, const Tensor& tensor, bool is_buffer = false);
@@ -36,6 +37,7 @@ class OutputArchive {
 
 class InputArchive {
  public:
+  InputArchive();
   /// Reads a whole file, with tensors on `device` (the CPU if none is given). Throws
   /// io::FormatError for a broken file.
   void load_from(const std::string& filename, std::optional<Device> device = std::nullopt);

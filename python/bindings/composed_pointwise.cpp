@@ -1,9 +1,11 @@
+#include <halfgrad/autograd/composed/bits.h>
 #include <halfgrad/autograd/composed/inverse.h>
 #include <halfgrad/autograd/composed/pointwise.h>
+#include <halfgrad/autograd/composed/special.h>
 
 #include <halfgrad/python/bindings/op_binder.h>
 
-/// Functions of autograd/composed/pointwise.h and inverse.h.
+/// Functions of autograd/composed/pointwise.h, inverse.h, special.h and bits.h.
 namespace halfgrad::python {
 namespace {
 
@@ -28,10 +30,50 @@ void bind_of_one(OpBinder& ops) {
   bind("asinh", &asinh, "The inverse of sinh.");
   bind("acosh", &acosh, "The inverse of cosh, at least 0.");
   bind("atanh", &atanh, "The inverse of tanh.");
+  bind("erfc", &erfc, "1 - erf(x), with all digits for large x.");
+  bind("erfinv", &erfinv, "The x with erf(x) = input. Runs in float32 under autocast.");
+  bind("lgamma", &lgamma, "log |Gamma(x)|.");
+  bind("digamma", &digamma, "The derivative of lgamma.");
+  bind("bitwise_not", &bitwise_not, "All bits inverted; of bool the logical function.");
   bind("sinc", &sinc, "sin(pi x) / (pi x), and 1 at 0.");
   bind("signbit", &signbit, "True where the sign bit is set, also for -0 and NaN.");
   ops.both("logit", &logit, "eps"_a = nb::none(),
            "log(x / (1 - x)); with `eps` x is limited to [eps, 1 - eps] first.");
+}
+
+void bind_in_place(OpBinder& ops) {
+  using Method = Tensor& (detail::ComposedMethods::*)() const;
+  const auto bind = [&](const char* name, Method method, const char* doc) {
+    ops.in_place(
+        name, [method](Tensor& self) -> Tensor& { return (self.*method)(); }, doc);
+  };
+  bind("erfc_", &Tensor::erfc_, "erfc(), in place.");
+  bind("erfinv_", &Tensor::erfinv_, "erfinv(), in place.");
+  bind("lgamma_", &Tensor::lgamma_, "lgamma(), in place.");
+  bind("digamma_", &Tensor::digamma_, "digamma(), in place.");
+  ops.function("polygamma", &polygamma, "n"_a, "input"_a, "The derivative number n of digamma.");
+  ops.method(
+      "polygamma", [](const Tensor& self, std::int64_t n) { return polygamma(n, self); }, "n"_a,
+      "The derivative number n of digamma.");
+  ops.in_place(
+      "polygamma_", [](Tensor& self, std::int64_t n) -> Tensor& { return self.polygamma_(n); },
+      "n"_a, "polygamma(), in place.");
+}
+
+void bind_bits(OpBinder& ops) {
+  const auto bind = [&](const char* name, OfTwo function, WithNumber with_number,
+                        NumberFirst number_first, const char* doc) {
+    ops.both(name, function, "other"_a, doc);
+    ops.both(name, with_number, "other"_a);
+    ops.function(name, number_first, "self"_a, "other"_a);
+  };
+  bind("bitwise_and", &bitwise_and, &bitwise_and, &bitwise_and, "The bits that both have.");
+  bind("bitwise_or", &bitwise_or, &bitwise_or, &bitwise_or, "The bits that one of them has.");
+  bind("bitwise_xor", &bitwise_xor, &bitwise_xor, &bitwise_xor, "The bits that differ.");
+  bind("bitwise_left_shift", &bitwise_left_shift, &bitwise_left_shift, &bitwise_left_shift,
+       "input * 2^other, modulo 2^bits of the dtype.");
+  bind("bitwise_right_shift", &bitwise_right_shift, &bitwise_right_shift, &bitwise_right_shift,
+       "input / 2^other, rounded down.");
 }
 
 void bind_nan_to_num(OpBinder& ops) {
@@ -77,6 +119,8 @@ void bind_with_number(OpBinder& ops) {
 void bind_composed_pointwise(nb::module_& module, TensorClass& tensor) {
   OpBinder ops(module, tensor);
   bind_of_one(ops);
+  bind_in_place(ops);
+  bind_bits(ops);
   bind_nan_to_num(ops);
   bind_of_two(ops);
   bind_with_number(ops);

@@ -122,6 +122,18 @@ void bind_scans(OpBinder& ops) {
       "x_(i+1) - x_i along `dim`, n times. `prepend` and `append` are joined to the input first.");
 }
 
+void bind_covariances(OpBinder& ops) {
+  ops.both(
+      "cov",
+      [](const Tensor& input, std::int64_t correction, const OptionalTensor& fweights,
+         const OptionalTensor& aweights) {
+        return cov(input, correction, or_undefined(fweights), or_undefined(aweights));
+      },
+      nb::kw_only(), "correction"_a = 1, "fweights"_a = nb::none(), "aweights"_a = nb::none(),
+      "The covariances of the rows, over the columns.");
+  ops.both("corrcoef", &corrcoef, "The covariances divided by both standard deviations.");
+}
+
 void bind_integrals(OpBinder& ops) {
   using AtPoints = Tensor (*)(const Tensor&, const Tensor&, std::int64_t);
   using Spaced = Tensor (*)(const Tensor&, Scalar, std::int64_t);
@@ -142,6 +154,7 @@ void bind_composed_statistics(nb::module_& module, TensorClass& tensor) {
   bind_totals(ops);
   bind_distances(ops);
   bind_scans(ops);
+  bind_covariances(ops);
   bind_integrals(ops);
 }
 

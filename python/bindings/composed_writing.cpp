@@ -34,6 +34,10 @@ void bind_scatter(OpBinder& ops) {
   bind_writing(ops, "scatter", Function<Dim, const Tensor&, Scalar>(&scatter),
                InPlace<Dim, const Tensor&, Scalar>(&Methods::scatter_), "", "dim"_a, "index"_a,
                "value"_a);
+  bind_writing(ops, "scatter_reduce", &scatter_reduce, &Methods::scatter_reduce_,
+               "A copy in which the elements of `src` for one place are combined by `reduce`: sum, "
+               "prod, mean,\namax or amin, with that element of the input if include_self.",
+               "dim"_a, "index"_a, "src"_a, "reduce"_a, nb::kw_only(), "include_self"_a = true);
 }
 
 void bind_slices(OpBinder& ops) {

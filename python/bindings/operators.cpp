@@ -31,14 +31,14 @@ constexpr Operator kOperators[] = {
           {"__lt__", &operator<, &operator<},
            {"__le__", &operator<=, &operator<= },
             {"__gt__", &operator>, &operator> },
-             {
-                 "__ge__",
-                 &operator>=,
-                 &operator>= },
-                 {"__and__", &operator&, nullptr},
-                 {"__or__", &operator|, nullptr},
-                 {"__xor__", &operator^, nullptr},
-            };
+             {"__ge__", &operator>=, &operator>= },
+              {"__and__", &operator&, &operator& },
+               {"__or__", &operator|, &operator| },
+                {
+                    "__xor__",
+                    &operator^,
+                    &operator^ },
+               };
 
 struct ReflectedOperator {
   const char* name;
@@ -47,16 +47,18 @@ struct ReflectedOperator {
 
 Tensor floored_from(Scalar a, const Tensor& b) { return (a / b).floor(); }
 
-constexpr ReflectedOperator kReflected[] = {{"__radd__", &operator+ },
-                                             {"__rsub__", &operator- },
-                                              {"__rmul__", &operator* },
-                                               {"__rmod__", &operator% },
-                                                {
-                                                    "__rtruediv__",
-                                                    &operator/ },
-                                                    {"__rpow__", &pow},
-                                                    {"__rfloordiv__", &floored_from},
-                                               };
+constexpr ReflectedOperator kReflected[] = {
+    {"__radd__", &operator+ },
+     {"__rsub__", &operator- },
+      {"__rmul__", &operator* },
+       {"__rmod__", &operator% },
+        {"__rtruediv__", &operator/ }, {"__rpow__", &pow}, {"__rfloordiv__", &floored_from},
+         {"__rand__", &operator& },
+          {"__ror__", &operator| },
+           {
+               "__rxor__",
+               &operator^ },
+          };
 
 }  // namespace
 

@@ -16,7 +16,7 @@ namespace torch = halfgrad;
 namespace data = torch::data;
 using torch::message_of;
 
-struct Counting : data::datasets::Dataset<Counting, data::Example<int, int>> {
+struct Counting : data::Dataset<Counting, data::Example<int, int>> {
   data::Example<int, int> get(std::size_t index) override { return {static_cast<int>(index), 0}; }
   std::optional<std::size_t> size() const override { return 10; }
 };

@@ -1,4 +1,6 @@
+#include <halfgrad/autograd/composed/bits.h>
 #include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/graph/op_name.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
 
@@ -18,12 +20,6 @@ Tensor where_operand(const Tensor& tensor, Scalar scalar) {
   const Tensor both[] = {tensor, wrap(scalar, tensor.device())};
   detail::expect_held(scalar, detail::result_type(both));
   return both[1];
-}
-
-// Throws for integers: there is no bitwise op, and a logical one would give another result.
-const Tensor& mask(const Tensor& a, const char* op) {
-  if (a.dtype() != kBool) detail::fail(op, "expected bool tensors, got {}", a.dtype());
-  return a;
 }
 
 }  // namespace
@@ -100,15 +96,35 @@ Tensor operator<=(Scalar a, const Tensor& b) { return ge(b, a); }
 Tensor operator>(Scalar a, const Tensor& b) { return lt(b, a); }
 Tensor operator>=(Scalar a, const Tensor& b) { return le(b, a); }
 
-Tensor operator~(const Tensor& a) { return logical_not(mask(a, "operator~")); }
+Tensor operator~(const Tensor& a) {
+  return detail::with_op_name("operator~", "bitwise_not", [&] { return bitwise_not(a); });
+}
 Tensor operator&(const Tensor& a, const Tensor& b) {
-  return logical_and(mask(a, "operator&"), mask(b, "operator&"));
+  return detail::with_op_name("operator&", "bitwise_and", [&] { return bitwise_and(a, b); });
+}
+Tensor operator&(const Tensor& a, Scalar b) {
+  return detail::with_op_name("operator&", "bitwise_and", [&] { return bitwise_and(a, b); });
+}
+Tensor operator&(Scalar a, const Tensor& b) {
+  return detail::with_op_name("operator&", "bitwise_and", [&] { return bitwise_and(a, b); });
 }
 Tensor operator|(const Tensor& a, const Tensor& b) {
-  return logical_or(mask(a, "operator|"), mask(b, "operator|"));
+  return detail::with_op_name("operator|", "bitwise_or", [&] { return bitwise_or(a, b); });
+}
+Tensor operator|(const Tensor& a, Scalar b) {
+  return detail::with_op_name("operator|", "bitwise_or", [&] { return bitwise_or(a, b); });
+}
+Tensor operator|(Scalar a, const Tensor& b) {
+  return detail::with_op_name("operator|", "bitwise_or", [&] { return bitwise_or(a, b); });
 }
 Tensor operator^(const Tensor& a, const Tensor& b) {
-  return logical_xor(mask(a, "operator^"), mask(b, "operator^"));
+  return detail::with_op_name("operator^", "bitwise_xor", [&] { return bitwise_xor(a, b); });
+}
+Tensor operator^(const Tensor& a, Scalar b) {
+  return detail::with_op_name("operator^", "bitwise_xor", [&] { return bitwise_xor(a, b); });
+}
+Tensor operator^(Scalar a, const Tensor& b) {
+  return detail::with_op_name("operator^", "bitwise_xor", [&] { return bitwise_xor(a, b); });
 }
 
 }  // namespace halfgrad

@@ -24,6 +24,9 @@ TEST_F(ComposedUnderAutocast, RunsInFloat32WhereSixteenBitsOverflow) {
   EXPECT_EQ(half_.asin().dtype(), kFloat);
   EXPECT_EQ(half_.acos().dtype(), kFloat);
   EXPECT_EQ(half_.atan().dtype(), kHalf);
+  EXPECT_EQ(half_.erfinv().dtype(), kFloat);
+  EXPECT_EQ(half_.lgamma().dtype(), kHalf);
+  EXPECT_EQ(half_.erfc().dtype(), kHalf);
   EXPECT_EQ(atan2(half_, x_).dtype(), kFloat);
   EXPECT_EQ(cumprod(half_, 0).dtype(), kFloat);
   EXPECT_EQ(cumprod(half_.slice(0, 0, 1), 0).dtype(), kFloat);

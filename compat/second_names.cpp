@@ -1,0 +1,22 @@
+#include <halfgrad/compat/second_names.h>
+
+#include <numbers>
+
+#include <halfgrad/autograd/composed/widened.h>
+#include <halfgrad/compat/creation.h>
+
+namespace halfgrad {
+
+Tensor where(const Tensor& condition, Scalar self, Scalar other) {
+  const bool is_whole = !self.isFloatingPoint() && !other.isFloatingPoint();
+  const TensorOptions options =
+      TensorOptions(is_whole ? kLong : get_default_dtype()).device(condition.device());
+  return where(condition, full({}, self, options), full({}, other, options));
+}
+
+Tensor special::ndtr(const Tensor& self) {
+  const auto compute = [](const Tensor& x) { return 0.5 * erfc(x * (-1 / std::numbers::sqrt2)); };
+  return detail::widened("special_ndtr", Precision::any, kFloat64, compute, self);
+}
+
+}  // namespace halfgrad
