@@ -89,8 +89,8 @@ class HeavyBall : public torch::optim::Optimizer {
   }
 };
 
-torch::Tensor parameter(double value) { return torch::tensor({value, -value}).requires_grad_(); }
-torch::Tensor loss_of(const torch::Tensor& w) {
+torch::Tensor weights_of(double value) { return torch::tensor({value, -value}).requires_grad_(); }
+torch::Tensor squares_of(const torch::Tensor& w) {
   w.set_grad(torch::Tensor());
   torch::Tensor loss = (w * w).sum();
   loss.backward();
@@ -98,13 +98,13 @@ torch::Tensor loss_of(const torch::Tensor& w) {
 }
 
 TEST(OwnOptimizer, StepsAsSGDOfTheLibrary) {
-  const torch::Tensor w = parameter(1), v = parameter(1);
+  const torch::Tensor w = weights_of(1), v = weights_of(1);
   HeavyBall own({w}, HeavyBallOptions(0.1));
   torch::optim::SGD sgd({v}, torch::optim::SGDOptions(0.1).momentum(0.9));
   for (int i = 0; i < 5; ++i) {
-    loss_of(v);
+    squares_of(v);
     sgd.step();
-    EXPECT_EQ(own.step([&] { return loss_of(w); }).dim(), 0);
+    EXPECT_EQ(own.step([&] { return squares_of(w); }).dim(), 0);
     EXPECT_TRUE(torch::allclose(w, v, 1e-6, 0));
   }
   EXPECT_EQ(own.name(), "HeavyBall");
@@ -115,7 +115,7 @@ TEST(OwnOptimizer, StepsAsSGDOfTheLibrary) {
 }
 
 TEST(OwnOptimizer, GroupsHaveOptionsOfTheirOwn) {
-  const torch::Tensor w = parameter(1), v = parameter(1), u = parameter(1);
+  const torch::Tensor w = weights_of(1), v = weights_of(1), u = weights_of(1);
   std::vector<torch::optim::OptimizerParamGroup> groups;
   groups.emplace_back(std::vector<torch::Tensor>{w});
   groups.emplace_back(std::vector<torch::Tensor>{v},
@@ -137,7 +137,7 @@ TEST(OwnOptimizer, GroupsHaveOptionsOfTheirOwn) {
   EXPECT_THROW(
       static_cast<void>(static_cast<torch::optim::AdamOptions&>(own.param_groups()[0].options())),
       std::invalid_argument);
-  torch::optim::Adam adam({parameter(1)}, 0.1);
+  torch::optim::Adam adam({weights_of(1)}, 0.1);
   EXPECT_EQ(torch::message_of<std::invalid_argument>([&] {
               static_cast<void>(static_cast<HeavyBallOptions&>(adam.param_groups()[0].options()));
             }),
@@ -145,14 +145,14 @@ TEST(OwnOptimizer, GroupsHaveOptionsOfTheirOwn) {
             "optimizer's");
   EXPECT_EQ(torch::message_of<std::invalid_argument>([&] {
               adam.add_param_group(torch::optim::OptimizerParamGroup(
-                  {parameter(2)}, std::make_unique<HeavyBallOptions>(0.1)));
+                  {weights_of(2)}, std::make_unique<HeavyBallOptions>(0.1)));
             }),
             "Adam: expected a group with its own options, got HeavyBallOptions");
   EXPECT_THROW(adam.defaults(), std::logic_error);
 }
 
 TEST(OwnOptimizer, AGradScalerUnscalesAndSkips) {
-  const torch::Tensor w = parameter(1), v = parameter(1);
+  const torch::Tensor w = weights_of(1), v = weights_of(1);
   HeavyBall scaled({w}, HeavyBallOptions(0.1)), plain({v}, HeavyBallOptions(0.1));
   torch::amp::GradScaler scaler({.init_scale = 1024});
   for (int i = 0; i < 3; ++i) {
@@ -161,7 +161,7 @@ TEST(OwnOptimizer, AGradScalerUnscalesAndSkips) {
     if (i == 1) scaler.unscale_(scaled);
     scaler.step(scaled);
     scaler.update();
-    plain.step([&] { return loss_of(v); });
+    plain.step([&] { return squares_of(v); });
     EXPECT_TRUE(torch::allclose(w, v, 1e-6, 0));
     EXPECT_TRUE(torch::allclose(w.grad(), v.grad(), 1e-12, 0));
   }
@@ -177,9 +177,9 @@ TEST(OwnOptimizer, AGradScalerUnscalesAndSkips) {
 }
 
 TEST(OwnOptimizer, IsSavedByItsOwnFunctions) {
-  const torch::Tensor w = parameter(1), v = parameter(1), unused = parameter(3);
+  const torch::Tensor w = weights_of(1), v = weights_of(1), unused = weights_of(3);
   HeavyBall own({w, unused}, HeavyBallOptions(0.1).momentum(0.5));
-  own.step([&] { return loss_of(w); });
+  own.step([&] { return squares_of(w); });
   std::stringstream file;
   torch::save(own, file);
   HeavyBall loaded({v, unused}, HeavyBallOptions(0.3));
@@ -187,8 +187,8 @@ TEST(OwnOptimizer, IsSavedByItsOwnFunctions) {
   v.set_data(w.detach().clone());
   EXPECT_EQ(static_cast<HeavyBallOptions&>(loaded.param_groups()[0].options()).momentum(), 0.5);
   EXPECT_EQ(loaded.state().size(), 1);
-  own.step([&] { return loss_of(w); });
-  loaded.step([&] { return loss_of(v); });
+  own.step([&] { return squares_of(w); });
+  loaded.step([&] { return squares_of(v); });
   EXPECT_TRUE(torch::equal(w, v));
   EXPECT_EQ(static_cast<HeavyBallState&>(*loaded.state()[v.unsafeGetTensorImpl()]).count(), 2);
 
@@ -198,15 +198,15 @@ TEST(OwnOptimizer, IsSavedByItsOwnFunctions) {
   std::stringstream bytes;
   output.save_to(bytes);
   input.load_from(bytes);
-  HeavyBall smaller({parameter(1)}, HeavyBallOptions(0.1));
+  HeavyBall smaller({weights_of(1)}, HeavyBallOptions(0.1));
   EXPECT_EQ(torch::message_of<std::invalid_argument>([&] { smaller.load(input); }),
             "HeavyBall: expected 1 parameters in group 0, got 2");
 }
 
 TEST(OwnOptimizer, AdamIsSavedThroughAnArchive) {
-  const torch::Tensor w = parameter(1);
+  const torch::Tensor w = weights_of(1);
   torch::optim::Adam adam({w}, 0.1), other({w}, 0.2);
-  loss_of(w);
+  squares_of(w);
   adam.step();
   torch::serialize::OutputArchive output;
   adam.save(output);
@@ -227,7 +227,7 @@ struct Plain : torch::optim::Optimizer {
 };
 
 TEST(OwnOptimizer, WhatIsNotOverriddenSaysSo) {
-  Plain plain(parameter(1));
+  Plain plain(weights_of(1));
   std::stringstream file;
   EXPECT_EQ(torch::message_of<std::logic_error>([&] { torch::save(plain, file); }),
             "Plain: expected an override of save(), got none");
