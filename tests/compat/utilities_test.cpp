@@ -168,7 +168,9 @@ TEST(Utilities, EmbeddingTakesAllArgumentsOfLibtorch) {
   table.set_grad({});
   torch::embedding(table, indices, 2, false).sum().backward();
   EXPECT_TRUE(torch::equal(table.grad(), torch::tensor({{1.0, 1.0}, {0.0, 0.0}, {0.0, 0.0}})));
-  EXPECT_THROW(torch::embedding(table, indices, -1, true), std::invalid_argument);
+  table.set_grad({});
+  torch::embedding(table, torch::tensor({0, 2, 2}), -1, true).sum().backward();  // 2 counts half
+  EXPECT_TRUE(torch::equal(table.grad(), torch::tensor({{1.0, 1.0}, {0.0, 0.0}, {1.0, 1.0}})));
   EXPECT_THROW(torch::embedding(table, indices, -1, false, true), std::invalid_argument);
 }
 

@@ -84,13 +84,13 @@ TEST(Report, ListsMutantsOfExecutedLines) {
   const std::string text = kernel(
       ".loc 1 31 3\nsetp.ge.u32 %p1, %r1, 32;\n@!%p1 bra done;\n"  // no thread goes on
       ".loc 1 32 3\nbar.sync 0;\ndone:\nret;",
-      ".file 1 \"/home/me/reduce.cu\"\n");
+      ".file 1 \"/src/reduce.cu\"\n");
   const LaunchCounters counters = gpu.launch(text, {1}, {32});
   LaunchLog log;
   const LaunchRequest request{*gpu.module, *gpu.module->kernel("k"), {1}, {32}};
   for (int i = 0; i < 2; ++i) log.add(request, counters);
   const auto report = nlohmann::json::parse(report_json({}, log, gpu.settings));
-  EXPECT_EQ(report["kernels"][0]["mutants"].dump(), R"(["bound:/home/me/reduce.cu:31"])");
+  EXPECT_EQ(report["kernels"][0]["mutants"].dump(), R"(["bound:/src/reduce.cu:31"])");
 }
 
 TEST(Report, HtmlEscapesAndIsSelfContained) {
