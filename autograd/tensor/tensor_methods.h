@@ -110,8 +110,7 @@ class TensorMethods : public ComposedMethods {
   /// reshape() without a copy. Throws std::runtime_error if the strides do not allow it.
   Tensor view(const Shape& sizes) const;
   /// The same memory as elements of another dtype (Array::view()), outside the graph.
-  Tensor view_of_bytes(DType dtype) const;
-  auto view(std::same_as<DType> auto dtype) const { return view_of_bytes(dtype); }
+  Tensor view(std::same_as<DType> auto dtype) const;
   Tensor view_as(const Tensor& other) const;
   Tensor expand(const Shape& sizes) const;
   Tensor expand_as(const Tensor& other) const;

@@ -24,9 +24,10 @@ Tensor TensorMethods::view(const Shape& sizes) const {
   }
   return result;
 }
-Tensor TensorMethods::view_of_bytes(DType dtype) const {
+Tensor TensorMethods::view(std::same_as<DType> auto dtype) const {
   return Tensor(self().array().view(dtype));
 }
+template Tensor TensorMethods::view(DType dtype) const;
 Tensor TensorMethods::view_as(const Tensor& other) const {
   return with_op_name("view_as", "view", [&] { return view(other.sizes()); });
 }
