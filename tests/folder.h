@@ -6,6 +6,8 @@
 #include <iterator>
 #include <string>
 
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
 #include "bytes.h"
@@ -18,7 +20,8 @@ inline Bytes contents(const std::filesystem::path& path) {
   return bytes(std::string(std::istreambuf_iterator<char>(stream), {}));
 }
 
-/// A temporary folder for the files of one test.
+/// A temporary folder for the files of one test. Its name has the process's number, for another run
+/// of the same test at the same time.
 class Folder {
  public:
   Folder() : path_(std::filesystem::path(::testing::TempDir()) / name()) {
@@ -33,7 +36,8 @@ class Folder {
  private:
   static std::string name() {
     const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    std::string name = std::string("halfgrad_") + info->test_suite_name() + "_" + info->name();
+    std::string name = std::string("halfgrad_") + info->test_suite_name() + "_" + info->name() +
+                       "_" + std::to_string(::getpid());
     std::replace(name.begin(), name.end(), '/', '_');
     return name;
   }

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <halfgrad/data/idx.h>
+#include <halfgrad/tests/folder.h>
 #include <halfgrad/tests/message_of.h>
 
 namespace halfgrad::data {
@@ -19,12 +20,9 @@ constexpr auto kLabels = "train-labels-idx1-ubyte";
 class Mnist : public ::testing::Test {
  protected:
   void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
     write(kImages, {2, 28, 28});
     write(kLabels, {2}, 9);
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   void write(const std::string& name, const std::vector<std::int64_t>& dims, int value = 0) {
     const auto size =
@@ -36,7 +34,8 @@ class Mnist : public ::testing::Test {
     return message_of<std::runtime_error>([&] { load_mnist(folder_, Split::train); });
   }
 
-  const fs::path folder_ = fs::path(::testing::TempDir()) / "halfgrad_mnist_test";
+  const tests::Folder temporary_;
+  const fs::path folder_ = temporary_ / "";
 };
 
 TEST_F(Mnist, LoadsImagesAndLabels) {

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <halfgrad/tests/folder.h>
 #include <halfgrad/tests/message_of.h>
 
 namespace halfgrad::data {
@@ -53,7 +54,8 @@ TEST(Text, ContextsStopAtThePreviousLineEnd) {
 }
 
 TEST(Text, ReadsEveryByte) {
-  const std::string path = ::testing::TempDir() + "halfgrad_text_test.txt";
+  const tests::Folder folder;
+  const std::string path = folder / "text.txt";
   const std::string text("a\r\n\0b", 5);
   std::ofstream(path, std::ios::binary) << text;
   EXPECT_EQ(read_text(path), text);

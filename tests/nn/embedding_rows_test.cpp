@@ -9,9 +9,7 @@
 namespace halfgrad {
 namespace {
 
-Tensor table() {
-  return tensor_of({3, 4, 0.3, 0.4, 6, 8, 1, 0}, {4, 2}).to(get_default_device());
-}
+Tensor table() { return tensor_of({3, 4, 0.3, 0.4, 6, 8, 1, 0}, {4, 2}).to(get_default_device()); }
 Tensor looked_up() { return tensor({0, 2, 2, 1}).reshape({2, 2}); }
 
 void expect_near(const Tensor& actual, const Doubles& expected) {

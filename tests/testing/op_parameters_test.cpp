@@ -12,6 +12,7 @@
 #include <halfgrad/testing/kernel_formula.h>
 #include <halfgrad/testing/kernel_report.h>
 #include <halfgrad/testing/stored_case.h>
+#include <halfgrad/tests/folder.h>
 #include <halfgrad/tests/message_of.h>
 #include <halfgrad/tests/testing/planted/backward.h>
 #include <halfgrad/tests/testing/planted/optimizer_steps.h>
@@ -245,7 +246,8 @@ TEST(OpParameters, AreInReportsAndStoredCases) {
   ASSERT_TRUE(report.shrunk.has_value());
   const Shape& sizes = report.shrunk->operands[0].sizes;
   EXPECT_EQ(sizes[0], report.shrunk->dims.k) << to_string(sizes);
-  const std::string file = ::testing::TempDir() + "parameters.safetensors";
+  const tests::Folder folder;
+  const std::string file = folder / "parameters.safetensors";
   save_case(file, report);
   const io::Safetensors saved = io::load_safetensors(file);
   EXPECT_EQ(saved.metadata.at("parameters"), "{\"dim\": 0}");
