@@ -19,6 +19,12 @@ std::vector<Hostile> long_kinds(const KernelOp& op, const Dims& dims) {
   if (is_affordable && !op.elementwise && !op.moves) {
     kinds = {Hostile::offset, Hostile::equal, Hostile::peak_last, Hostile::inf_first};
   }
+  // Sums over rows or columns, such as those of a weight's gradient: those of normal inputs are
+  // near 0, with any number of terms.
+  const bool is_tall = std::max(dims.m, dims.n) >= kLong;
+  if (is_tall && !op.elementwise && !op.moves && op.operands(dims).size() > 1) {
+    kinds.push_back(Hostile::positive);
+  }
   const bool has_many_rows = dims.m > 20'000 && dims.m < kTooLong;
   if (op.exact_sums && (is_long || has_many_rows)) kinds.push_back(Hostile::wide_integers);
   if (op.exact_sums && is_affordable && op.operands(dims).size() > 1) {

@@ -70,7 +70,9 @@ Bounded BoundedArithmetic::sqrt(const Bounded& x) const {
 
 Bounded BoundedArithmetic::exp(const Bounded& x, double argument_error) const {
   const double y = std::exp(x.value);
-  const double error = argument_error > 0 ? y * std::expm1(argument_error) : 0;
+  double error = argument_error > 0 ? y * std::expm1(argument_error) : 0;
+  // 0 * inf for a large negative x, whose error is large, too.
+  if (std::isnan(error)) error = std::exp(x.value + argument_error);
   const double roundoffs =
       fast_ ? fast_math::exp_roundoffs(std::fabs(x.value) + x.error) : kFunctionRoundoffs;
   return rounded(y, error + limits_.smallest, finite(x), roundoffs);

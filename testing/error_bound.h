@@ -40,6 +40,7 @@ class BoundedArithmetic final : public AnyArithmetic {
       : accumulate_(accumulate),
         limits_(limits_of(accumulate)),
         output_(limits_of(output)),
+        output_dtype_(output),
         leniency_(leniency),
         fast_(leniency.fast_math && accumulate == DType::f32) {
     normal_ = limits_.smallest / (2 * limits_.roundoff);
@@ -55,9 +56,11 @@ class BoundedArithmetic final : public AnyArithmetic {
   Bounded constant(double x) const override {
     return {x, std::fabs(x - rounded_to(accumulate_, x))};
   }
-  /// A value that a kernel may store in its output's dtype and load again.
+  /// A value that a kernel may store in its output's dtype and load again. Storing keeps a value
+  /// that the dtype has, such as 0.
   Bounded stored(const Bounded& x) const override {
     if (!finite(x) || output_.roundoff <= limits_.roundoff) return x;
+    if (x.error == 0 && rounded_to(output_dtype_, x.value) == x.value) return x;
     const double magnitude = std::fabs(x.value) + x.error;
     const double error = x.error + output_.roundoff * magnitude + output_.smallest;
     return {x.value, magnitude + error <= output_.largest ? error : kUnknown};
@@ -266,6 +269,7 @@ class BoundedArithmetic final : public AnyArithmetic {
 
   DType accumulate_;
   FormatLimits limits_, output_;
+  DType output_dtype_;
   double normal_;  // the smallest normal value of `accumulate`
   Leniency leniency_;
   bool fast_;  // functions are those of fast_math.h

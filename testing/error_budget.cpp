@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include <halfgrad/testing/number_format_of.h>
+
 namespace halfgrad::testing {
 namespace {
 
@@ -70,6 +72,10 @@ ErrorBudget error_budget(const KernelOp& op, const std::vector<Values>& operands
   return budget;
 }
 
+double error_before_storing(double expected, double allowed, DType output) {
+  return allowed - limits_of(output).roundoff * std::fabs(expected) - ulp_at(expected, output);
+}
+
 double budget_used(double got, double expected, double allowed, DType output) {
   if (allowed == kInfinity || got == expected) return 0;
   if (std::isnan(got) || std::isnan(expected)) {
@@ -78,8 +84,7 @@ double budget_used(double got, double expected, double allowed, DType output) {
   if (std::isinf(got)) {
     // Rounding to nearest gives infinity from half an ulp above the largest value on.
     const FormatLimits limits = limits_of(output);
-    const double storing = limits.roundoff * std::fabs(expected) + ulp_at(expected, output);
-    const double before_storing = std::fmax(0, allowed - storing);
+    const double before_storing = std::fmax(0, error_before_storing(expected, allowed, output));
     const double beyond = std::fabs(expected) - limits.largest + before_storing;
     const bool may_overflow = beyond >= ulp_at(limits.largest, output) / 2;
     return may_overflow && std::signbit(got) == std::signbit(expected) ? 0 : kInfinity;
@@ -105,11 +110,16 @@ void BudgetUse::add(double got, double expected, double allowed, DType output) {
   const double ulps = std::fabs(got - expected) / ulp;
   max_ulps = std::max(max_ulps, ulps);
   sum_ulps += ulps;
-  const double before_storing = allowed - ulp - limits_of(output).roundoff * std::fabs(expected);
+  const double before_storing = error_before_storing(expected, allowed, output);
+  const double nearest = rounded_to(output, expected);
+  if (ulps > 0 && before_storing < kClose * ulp && std::isfinite(nearest)) {
+    ++close;
+    sum_close_outward += (std::fabs(got) - std::fabs(nearest)) / ulp;
+  }
   if (ulps > 0 && ulps <= 1 && before_storing < ulp / 16) {
     ++inexact;
-    constexpr double kNearest = 0.6;  // half an ulp, and the error before storing
-    if (ulps > kNearest) ++far;
+    constexpr double kSlack = 0x1p-6;  // for the bounds' own rounding
+    if (ulps > 0.5 + before_storing / ulp + kSlack) ++far;
     if (ulps == 0.5) {
       ++exact_ties;
       if (std::fmod(got, 2 * ulp) != 0) ++odd_ties;
@@ -138,6 +148,8 @@ void BudgetUse::add(const BudgetUse& other) {
   sum_upward_ulps += other.sum_upward_ulps;
   inexact += other.inexact;
   far += other.far;
+  close += other.close;
+  sum_close_outward += other.sum_close_outward;
   exact_ties += other.exact_ties;
   odd_ties += other.odd_ties;
   sum_squares += other.sum_squares;
@@ -155,6 +167,10 @@ double BudgetUse::bias() const {
 
 double BudgetUse::upward_bias() const {
   return inexact > 0 ? sum_upward_ulps / static_cast<double>(inexact) : 0;
+}
+
+double BudgetUse::close_bias() const {
+  return close > 0 ? sum_close_outward / static_cast<double>(close) : 0;
 }
 
 double BudgetUse::far_share() const {

@@ -36,8 +36,12 @@ ErrorBudget error_budget(const KernelOp& op, const std::vector<Values>& operands
 /// if the value overflows, or may overflow before it is stored. Signs of zeros are not compared.
 double budget_used(double got, double expected, double allowed, DType output);
 
+/// The part of an element's budget that is not for storing it.
+double error_before_storing(double expected, double allowed, DType output);
+
 /// Statistics of the budgets that many elements used.
 struct BudgetUse {
+  static constexpr double kClose = 1.5;  ///< ulps
   std::int64_t elements = 0;
   std::int64_t unjudged = 0;                 ///< elements whose budget is infinite
   std::array<std::int64_t, 10> histogram{};  ///< elements within budget, by tenths used
@@ -47,11 +51,14 @@ struct BudgetUse {
   double sum_outward_ulps = 0;               ///< signed errors in ulps, positive away from zero
   double sum_upward_ulps = 0;                ///< signed errors in ulps
   std::int64_t inexact = 0;                  ///< elements whose only error is the last rounding
-  std::int64_t far = 0;                      ///< elements among them that are not the nearest value
-  std::int64_t exact_ties = 0;               ///< elements among them halfway between two values
-  std::int64_t odd_ties = 0;                 ///< exact ties that became the odd one of the two
-  double sum_squares = 0;                    ///< sum of squared errors passed to compare()
-  double rounded_sum_squares = 0;            ///< the same sum for compare()'s `rounded`
+  std::int64_t far = 0;            ///< elements among them that are farther from the exact
+                                   ///< value than rounding once to nearest can take them
+  std::int64_t exact_ties = 0;     ///< elements among them halfway between two values
+  std::int64_t odd_ties = 0;       ///< exact ties that became the odd one of the two
+  std::int64_t close = 0;          ///< elements known to kClose ulps before storing
+  double sum_close_outward = 0;    ///< in ulps, their sum of |got| - |nearest to the exact value|
+  double sum_squares = 0;          ///< sum of squared errors passed to compare()
+  double rounded_sum_squares = 0;  ///< the same sum for compare()'s `rounded`
 
   void add(double got, double expected, double allowed, DType output);
   /// Adds the error of `got`, and that of `rounded`: the formula with each operation rounded to the
@@ -65,6 +72,9 @@ struct BudgetUse {
   double bias() const;
   /// Mean error in ulps, positive toward infinity, of the same elements.
   double upward_bias() const;
+  /// Mean of |got| - |nearest to the exact value| in ulps, for elements to which a wide accumulator
+  /// and a few values stored in the output's dtype add errors without a direction.
+  double close_bias() const;
   /// The part of these elements that are not the nearest value of the output's dtype.
   double far_share() const;
   /// The kernel's root mean square error divided by that of compare()'s `rounded`: below 1,

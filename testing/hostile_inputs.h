@@ -19,7 +19,8 @@ enum class Hostile : std::uint8_t {
   moderate,          ///< every exponent from -8 to 6 equally often: most functions bend there
   subnormal,         ///< values below the smallest normal one
   one_subnormal,     ///< the first operand subnormal, the others normal
-  near_max,          ///< values within a factor of two of the largest finite one
+  near_max,          ///< values within a factor of two of the largest finite one; in some rows of
+                     ///< the first operand all are negative
   one_hot,           ///< a single 1 in each row, zeros of both signs elsewhere
   signed_zeros,      ///< only 0 and -0
   zero_by_inf,       ///< the first operand 0 and -0, the others with an infinity in each row

@@ -131,8 +131,11 @@ double finite_number(Hostile kind, const OperandSpec& spec, DType dtype, const H
       return dice.sign * with_random_exponent(15, -8, dice.uniform);
     case Hostile::subnormal:
       return dice.sign * limits.smallest * std::ldexp(dice.uniform, format.fraction_bits);
-    case Hostile::near_max:
-      return dice.sign * limits.largest * (0.5 + dice.uniform / 2);
+    case Hostile::near_max: {
+      // Rows below every finite start of a maximum but the lowest value.
+      const bool is_negative = stream == 0 && row_sign < 0;
+      return (is_negative ? -1 : dice.sign) * limits.largest * (0.5 + dice.uniform / 2);
+    }
     case Hostile::one_hot:
     case Hostile::signed_zeros:
       return dice.sign * 0.0;

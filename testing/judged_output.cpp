@@ -43,18 +43,27 @@ void judge_one(const KernelOp& op, std::size_t number, const Values& output, std
   bad.shape = output.sizes;
   if (number < op.outputs.size()) bad.output = op.outputs[number].name;
   bool has_worst = false;
-  constexpr std::size_t kVector = 8;
+  constexpr std::size_t kVectors[] = {8, 4};
   const std::size_t count = output.data.size();
   const auto row = output.sizes.empty()
                        ? 1
                        : static_cast<std::size_t>(std::max<std::int64_t>(output.sizes.back(), 1));
+  RowBiasSearch rows;
+  const bool is_narrow = is_reduced(dtype);
   for (std::size_t i = 0; i < output.data.size(); ++i) {
     const double got = output.data[i];
     const double expected = budget.expected[first + i], allowed = budget.allowed[first + i];
+    if (is_narrow) rows.add(got, expected, allowed, dtype);
+    if (is_narrow && (i + 1) % row == 0) rows.end_row();
     const double used = budget_used(got, expected, allowed, dtype);
     result.use.add(got, expected, allowed, dtype);
-    if (i >= count / kVector * kVector) result.tails[0].add(got, expected, allowed, dtype);
-    if (i % row >= row / kVector * kVector) result.tails[1].add(got, expected, allowed, dtype);
+    for (std::size_t tail = 0; tail < result.tails.size(); tail += 2) {
+      const std::size_t width = kVectors[tail / 2];
+      if (i >= count / width * width) result.tails[tail].add(got, expected, allowed, dtype);
+      if (i % row >= row / width * width) {
+        result.tails[tail + 1].add(got, expected, allowed, dtype);
+      }
+    }
     if (!rounded.empty()) result.use.compare(got, rounded[first + i], expected, dtype);
     const WorstElement element{
         static_cast<std::int64_t>(i), got, expected, allowed, used, bad.output};
@@ -65,6 +74,7 @@ void judge_one(const KernelOp& op, std::size_t number, const Values& output, std
     if (used > 1) add_wrong(bad, element);
   }
   if (has_worst) result.bad = std::move(bad);
+  if (rows.worst().ulps() > result.row_bias.ulps()) result.row_bias = rows.worst();
 }
 
 /// Adds a fault if zeros of an output, the first, have the wrong sign.
@@ -122,6 +132,7 @@ CaseResult judge_outputs(const KernelOp& op, const std::vector<Values>& operands
               result);
     first += counts[i];
   }
+  result.first_use = result.use;
   result.impostors =
       judge_impostors(op, operands, budget, contract.accumulate, contract.output, rounded, last);
   result.expected = budget.expected;

@@ -12,6 +12,7 @@
 #include <halfgrad/testing/guarded_array.h>
 #include <halfgrad/testing/impostors.h>
 #include <halfgrad/testing/kernel.h>
+#include <halfgrad/testing/row_bias.h>
 
 namespace halfgrad::testing {
 
@@ -59,9 +60,11 @@ struct CaseResult {
   BudgetUse use;
   std::optional<WorstElement> worst;  ///< the element that used most of its budget
   BadElements bad;  ///< elements beyond their budget, of the output with the worst
-  /// The last elements, fewer than 8, that are left after whole vectors of 8: of the output and of
-  /// each of its rows, for the first inputs. A kernel computes them in a loop of their own.
-  std::array<BudgetUse, 2> tails{};
+  /// The last elements that are left after whole vectors of 8, then of 4: of the output and of each
+  /// of its rows, for the first inputs. A kernel computes them in a loop of their own.
+  std::array<BudgetUse, 4> tails{};
+  BudgetUse first_use{};  ///< the part of `use` from the first inputs
+  RowBias row_bias{};     ///< the largest of all outputs, for the first inputs
   ImpostorResults impostors{};
   std::vector<double> expected = {};
 };

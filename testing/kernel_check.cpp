@@ -19,11 +19,27 @@ bool contains(const std::vector<Hostile>& kinds, Hostile kind) {
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
+/// The roles of an op's operands in hostile inputs: 0 for the first with the most dimensions, which
+/// may follow a scalar or a bias, then 1, 2, ... from there on, around the end.
+std::vector<std::size_t> roles(const std::vector<OperandSpec>& operands) {
+  std::size_t leading = 0;
+  for (std::size_t i = 1; i < operands.size(); ++i) {
+    if (operands[i].sizes.size() > operands[leading].sizes.size()) leading = i;
+  }
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    all.push_back((i + operands.size() - leading) % operands.size());
+  }
+  return all;
+}
+
 std::vector<HostileOperand> drawn(const KernelOp& op, const KernelCase& kernel_case) {
+  const std::vector<OperandSpec> specs = (op.drawn ? op.drawn : op.operands)(kernel_case.dims);
+  const std::vector<std::size_t> role = roles(specs);
   std::vector<HostileOperand> operands;
-  for (const OperandSpec& spec : (op.drawn ? op.drawn : op.operands)(kernel_case.dims)) {
-    operands.emplace_back(spec, operand_dtype(op, operands.size(), kernel_case.contract.dtype),
-                          RandomKey{kernel_case.seed, operands.size()});
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    operands.emplace_back(specs[i], operand_dtype(op, i, kernel_case.contract.dtype),
+                          RandomKey{kernel_case.seed, role[i]});
   }
   return operands;
 }
@@ -42,9 +58,11 @@ std::vector<Values> operands_of_kind(const KernelOp& op, const std::vector<Hosti
                                      const KernelCase& kernel_case) {
   const KernelContract& contract = kernel_case.contract;
   const std::vector<OperandSpec> specs = op.operands(kernel_case.dims);
+  const std::vector<std::size_t> role = roles(specs);
   std::vector<Values> operands;
   for (std::size_t i = 0; i < drawn.size(); ++i) {
-    operands.push_back(drawn[i].values(kind_for_operand(kernel_case.inputs, i, drawn.size())));
+    operands.push_back(
+        drawn[i].values(kind_for_operand(kernel_case.inputs, role[i], drawn.size())));
   }
   if (op.adjusted) op.adjusted({kernel_case.inputs, kernel_case.dims, contract.dtype}, operands);
   for (std::size_t i = 0; i < drawn.size(); ++i) {
@@ -228,8 +246,9 @@ class KernelCheck {
 std::string to_string(const KernelCase& kernel_case) {
   const Dims& d = kernel_case.dims;
   std::ostringstream text;
-  text << "m = " << d.m << ", n = " << d.n << ", k = " << d.k << ", " << name(kernel_case.inputs)
-       << ", " << name(kernel_case.contract.layout);
+  text << "m = " << d.m << ", n = " << d.n << ", k = " << d.k;
+  if (d.columns > 0) text << ", columns = " << d.columns;
+  text << ", " << name(kernel_case.inputs) << ", " << name(kernel_case.contract.layout);
   if (kernel_case.contract.in_place) text << ", in place";
   return text.str();
 }

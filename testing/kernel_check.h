@@ -110,8 +110,11 @@ struct KernelReport {
   std::string unfinished;  ///< why the check ended early; empty if it did not. Then it did not pass
   std::string repeated;    ///< how often the smallest failing case failed, if not always
   BudgetUse ties;          ///< the part of `use` from exact ties
-  std::array<BudgetUse, 2> tails{}, tail_ties{};  ///< the parts of CaseResult::tails
+  std::array<BudgetUse, 4> tails{}, tail_ties{};  ///< the parts of CaseResult::tails
   NearestShare nearest;                           ///< over all cases
+  BudgetUse drawn_once;  ///< the part of `use` from inputs of one case, in 16 bits
+  RowBias row_bias;      ///< the largest of normal inputs, in 16 bits
+  KernelCase row_bias_case;
   std::array<ImpostorCount, kImpostors> impostors{};
   std::uint64_t seed = 0;
   std::optional<std::uint32_t> fresh_seed;  ///< empty if no calls were repeated

@@ -140,7 +140,7 @@ void expect_memory(const KernelOp& op, const Dims& dims) {
   const double most = static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
                       static_cast<double>(sysconf(_SC_PAGESIZE)) / kBytesPerElement;
   // Dims are checked before operands() adds them, and operands before output() allocates them.
-  auto elements = static_cast<double>(std::max({dims.m, dims.n, dims.k}));
+  auto elements = static_cast<double>(std::max({dims.m, dims.n, dims.k, dims.columns}));
   if (elements <= most) {
     elements = 0;
     for (const OperandSpec& spec : op.operands(dims)) elements += count(spec.sizes);
@@ -202,6 +202,13 @@ DType operand_dtype(const KernelOp& op, std::size_t operand, DType dtype) {
   return dtype;
 }
 
+bool has_columns(const KernelOp& op) {
+  if (!op.any_dims) return false;
+  const Specs one = op.operands({1, 1, 1}), two = op.operands({1, 1, 1, 2});
+  return !std::equal(one.begin(), one.end(), two.begin(),
+                     [](const OperandSpec& a, const OperandSpec& b) { return a.sizes == b.sizes; });
+}
+
 std::string of_output(const KernelOp& op, std::size_t output) {
   return output < op.outputs.size() ? " of " + op.outputs[output].name : std::string();
 }
@@ -218,7 +225,7 @@ std::vector<bool> elements_that_matter(const KernelOp& op, std::size_t output,
 }
 
 void expect_dims(const KernelOp& op, const Dims& dims) {
-  const auto& [m, n, k] = op.least;
+  const std::int64_t m = op.least.m, n = op.least.n, k = op.least.k;
   if (dims.m >= m && dims.n >= n && dims.k >= k) return expect_memory(op, dims);
   halfgrad::detail::fail(op.name,
                          "expected m, n and k of at least {}, {} and {}, got {}, {} and {}", m, n,
@@ -238,15 +245,22 @@ Dims dims_of(const KernelOp& op, const std::vector<Values>& operands) {
         specs.begin(), specs.end(), operands.begin(), operands.end(),
         [](const OperandSpec& spec, const Values& x) { return spec.sizes == x.sizes; });
   };
+  std::vector<Dims> candidates;
   for (const std::int64_t m : sizes) {
     for (const std::int64_t n : sizes) {
-      for (const std::int64_t k : sizes) {
-        if (!fits({m, n, k})) continue;
-        expect_dims(op, {m, n, k});
-        expect_indices(op, {m, n, k}, operands);
-        return {m, n, k};
-      }
+      for (const std::int64_t k : sizes) candidates.push_back({m, n, k});
     }
+  }
+  if (has_columns(op)) {
+    for (const Dims& d : std::vector<Dims>(candidates)) {
+      for (const std::int64_t columns : sizes) candidates.push_back({d.m, d.n, d.k, columns});
+    }
+  }
+  for (const Dims& dims : candidates) {
+    if (!fits(dims)) continue;
+    expect_dims(op, dims);
+    expect_indices(op, dims, operands);
+    return dims;
   }
   halfgrad::detail::fail(op.name, "expected operands {}, got {}", op.signature, shapes);
 }

@@ -18,6 +18,7 @@ enum class Hostile : std::uint8_t;
 /// Sizes of a kernel's problem; an op ignores those that it does not have.
 struct Dims {
   std::int64_t m = 1, n = 1, k = 1;
+  std::int64_t columns = 0;  ///< c of a batched product; 0 for c = n
 
   friend bool operator==(const Dims&, const Dims&) = default;
 };
@@ -102,7 +103,7 @@ struct KernelOp {
 ///                                     in 2 groups, eps = 1e-5
 ///   rope                              [m, 2 k] -> [m, 2 k], in halves
 ///   mm, matmul                        [m, k], [k, n] -> [m, n]
-///   bmm                               [m, n, k], [m, k, n] -> [m, n, n]
+///   bmm                               [m, n, k], [m, k, c] -> [m, n, c], c = n unless dims say so
 ///   mv                                [m, k], [k] -> [m]
 ///   dot                               [k], [k] -> []
 ///   outer                             [m], [n] -> [m, n]
@@ -110,7 +111,7 @@ struct KernelOp {
 ///   mlp                               [m, k], weights [16, k], [16, 16], [n, 16],
 ///                                     biases [16], [16], [n] -> [m, n]
 ///   addmm                             [n], [m, k], [k, n] -> [m, n]
-///   baddbmm                           [n], [m, n, k], [m, k, n] -> [m, n, n]
+///   baddbmm                           [c], [m, n, k], [m, k, c] -> [m, n, c]
 ///   cross_entropy, nll_loss           [m, k], classes [m] -> []
 ///   the other losses                  [m, k], [m, k] -> []
 ///   transpose                         [m, n] -> [n, m]
@@ -174,6 +175,8 @@ DType operand_dtype(const KernelOp& op, std::size_t operand, DType dtype);
 std::vector<Shape> output_shapes(const KernelOp& op, const Dims& dims);
 /// The dtype of an output, where the first is of dtype `first`.
 DType output_dtype(const KernelOp& op, std::size_t output, DType first);
+/// True for a batched product, whose columns may be others than n.
+bool has_columns(const KernelOp& op);
 /// For messages: " of dx"; empty for an op with one output.
 std::string of_output(const KernelOp& op, std::size_t output);
 

@@ -45,7 +45,8 @@ std::string title(const KernelReport& report) {
 
 std::string json_of(const Dims& dims) {
   return "{\"m\": " + std::to_string(dims.m) + ", \"n\": " + std::to_string(dims.n) +
-         ", \"k\": " + std::to_string(dims.k) + "}";
+         ", \"k\": " + std::to_string(dims.k) +
+         (dims.columns > 0 ? ", \"columns\": " + std::to_string(dims.columns) : "") + "}";
 }
 
 std::string json_of(const Values& values) {
@@ -107,8 +108,10 @@ std::string to_text(const KernelReport& report) {
   if (!report.shrunk) return out.str();
   const ShrunkCase& shrunk = *report.shrunk;
   out << "  smallest case m = " << shrunk.dims.m << ", n = " << shrunk.dims.n
-      << ", k = " << shrunk.dims.k << ", " << name(shrunk.fault) << ": "
-      << shrunk.message.substr(0, shrunk.message.find('\n')) << '\n';
+      << ", k = " << shrunk.dims.k
+      << (shrunk.dims.columns > 0 ? ", columns = " + std::to_string(shrunk.dims.columns) : "")
+      << ", " << name(shrunk.fault) << ": " << shrunk.message.substr(0, shrunk.message.find('\n'))
+      << '\n';
   for (std::size_t i = 0; i < shrunk.operands.size(); ++i) {
     out << "    input " << i << ' ' << to_string(shrunk.operands[i].sizes) << ": "
         << values_text(shrunk.operands[i]) << '\n';

@@ -21,7 +21,8 @@ bool has_three_dims(const KernelOp& op) {
 }
 
 Dims raised_to_least(const KernelOp& op, const Dims& d) {
-  return {std::max(d.m, op.least.m), std::max(d.n, op.least.n), std::max(d.k, op.least.k)};
+  return {std::max(d.m, op.least.m), std::max(d.n, op.least.n), std::max(d.k, op.least.k),
+          d.columns};
 }
 
 /// The number of elements of the largest operand or result.
@@ -40,7 +41,8 @@ std::vector<Dims> small_dims(const KernelOp& op) {
   }
   const bool deep = has_three_dims(op);
   const Dims odd{deep ? 2 : 17, 9, 33}, even = deep ? Dims{4, 3, 64} : Dims{8, 16, 64};
-  return {{1, 1, 1}, {3, 5, 7}, odd, even, {1, 2, 2051}, {0, 3, 4}, {3, 0, 4}, {3, 4, 0}};
+  const std::int64_t columns = has_columns(op) ? 4 : 0;
+  return {{1, 1, 1}, {3, 5, 7, columns}, odd, even, {1, 2, 2051}, {0, 3, 4}, {3, 0, 4}, {3, 4, 0}};
 }
 
 /// Sizes of one row length follow each other, so that a plan for the wrong number of rows shows.
@@ -63,9 +65,16 @@ std::vector<Dims> more_dims(const KernelOp& op) {
                               {2, 66, 9},   {2, 130, 3},  {16, 16, 16},  {32, 32, 8},  {4, 64, 16},
                               {37, 34, 6},  {66, 70, 2},  {2, 128, 4},   {2, 5, 96},   {2, 4, 1024},
                               {2, 3, 2054}, {2, 3, 8194}, {66001, 1, 1}, {2, 1, 66001}};
+    if (has_columns(op)) {
+      for (const Dims& d : {Dims{2, 3, 5, 9}, Dims{5, 18, 33, 6}, Dims{2, 66, 9, 34},
+                            Dims{3, 4, 16, 70}, Dims{2, 130, 4, 8}}) {
+        dims.push_back(d);
+      }
+    }
     // Many keys or channels, and several tiles of both queries and keys, where that is affordable.
-    for (const Dims& d : {Dims{1, 300, 2}, Dims{2, 2056, 2}, Dims{140, 150, 5}}) {
-      if (largest_array(op, raised_to_least(op, d)) < 100'000) dims.push_back(d);
+    for (const Dims& d :
+         {Dims{1, 300, 2}, Dims{2, 2056, 2}, Dims{140, 150, 5}, Dims{1, 66001, 1}}) {
+      if (largest_array(op, raised_to_least(op, d)) < 150'000) dims.push_back(d);
     }
     return dims;
   }

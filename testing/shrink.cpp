@@ -43,7 +43,8 @@ class Shrinker {
 
   ShrunkCase best() {
     if (op_.any_dims) {
-      while (shrink_dim(&Dims::m) || shrink_dim(&Dims::n) || shrink_dim(&Dims::k)) {
+      while (shrink_dim(&Dims::m) || shrink_dim(&Dims::n) || shrink_dim(&Dims::k) ||
+             (best_.dims.columns > 0 && shrink_dim(&Dims::columns))) {
       }
     }
     replace_runs([](double) { return 0.0; });

@@ -1,5 +1,6 @@
 #include <halfgrad/testing/kernel_ops/optimizer_formulas.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 
@@ -20,11 +21,11 @@ BoundedArray mixed(double beta, const BoundedArray& a, const BoundedArray& b) {
 }  // namespace
 
 void set_telling_parameters(std::vector<Values>& in) {
-  constexpr double kFirst[] = {0, 0, 1, 0}, kSecond[] = {1, 0, 1e-8, 1e-16};
-  for (std::size_t operand = 0; operand < std::size(kFirst); ++operand) {
+  // 0x1p-10 is for float16: there the step of 1 / eps overflows, and 1e-16 is 0.
+  constexpr double kAll[][4] = {{0, 0, 1, 0}, {1, 0, 1e-8, 1e-16}, {0, 0, 0x1p-10, 0}};
+  for (std::size_t operand = 0; operand < std::size(kAll[0]); ++operand) {
     std::vector<double>& x = in[operand].data;
-    if (!x.empty()) x[0] = kFirst[operand];
-    if (x.size() > 1) x[1] = kSecond[operand];
+    for (std::size_t i = 0; i < std::min(x.size(), std::size(kAll)); ++i) x[i] = kAll[i][operand];
   }
 }
 

@@ -4,6 +4,9 @@
 namespace halfgrad::testing::detail {
 namespace {
 
+std::int64_t columns(const Dims& d) { return d.columns > 0 ? d.columns : d.n; }
+Shape batched_shape(const Dims& d) { return {d.m, d.n, columns(d)}; }
+
 Specs two_matrices(const Dims& d) { return {{.sizes = {d.m, d.k}}, {.sizes = {d.k, d.n}}}; }
 
 KernelOp linear_like(const char* name) {
@@ -22,15 +25,14 @@ std::vector<KernelOp> product_ops() {
   return {
       with_exact_product(judged("mm", product, two_matrices, product_shape), 0, 1),
       with_exact_product(judged("matmul", product, two_matrices, product_shape), 0, 1),
-      with_exact_product(judged(
-                             "bmm", "[m, n, k], [m, k, n] -> [m, n, n]",
-                             [](const Dims& d) {
-                               return Specs{{.sizes = {d.m, d.n, d.k}}, {.sizes = {d.m, d.k, d.n}}};
-                             },
-                             [](const Dims& d) {
-                               return Shape{d.m, d.n, d.n};
-                             }),
-                         0, 1),
+      with_exact_product(
+          judged(
+              "bmm", "[m, n, k], [m, k, c] -> [m, n, c]",
+              [](const Dims& d) {
+                return Specs{{.sizes = {d.m, d.n, d.k}}, {.sizes = {d.m, d.k, columns(d)}}};
+              },
+              batched_shape),
+          0, 1),
       with_exact_product(judged(
                              "mv", "[m, k], [k] -> [m]",
                              [](const Dims& d) {
@@ -60,15 +62,13 @@ std::vector<KernelOp> product_ops() {
               product_shape),
           1, 2, 0),
       with_exact_product(judged(
-                             "baddbmm", "[n], [m, n, k], [m, k, n] -> [m, n, n]",
+                             "baddbmm", "[c], [m, n, k], [m, k, c] -> [m, n, c]",
                              [](const Dims& d) {
-                               return Specs{{.sizes = {d.n}},
+                               return Specs{{.sizes = {columns(d)}},
                                             {.sizes = {d.m, d.n, d.k}},
-                                            {.sizes = {d.m, d.k, d.n}}};
+                                            {.sizes = {d.m, d.k, columns(d)}}};
                              },
-                             [](const Dims& d) {
-                               return Shape{d.m, d.n, d.n};
-                             }),
+                             batched_shape),
                          1, 2, 0),
       with_exact_product(linear_like("linear"), 0, 1, 2),
       with_exact_product(linear_like("linear_relu"), 0, 1, 2),

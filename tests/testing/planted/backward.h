@@ -98,7 +98,7 @@ inline void cross_entropy_backward(const Calls& c, int mistake) {
   const I m = c.size(1, 0), k = c.size(1, 1);
   const float scale = c.x(0, 0) / (mistake == 1 ? 1 : static_cast<float>(m));
   for (I row = 0; row < m; ++row) {
-    float most = -std::numeric_limits<float>::infinity(), total = 0;
+    float most = mistake == 3 ? -1e4F : -std::numeric_limits<float>::infinity(), total = 0;
     for (I i = 0; i < k; ++i) {
       const float x = c.x(1, row * k + i);
       most = std::isnan(x) ? x : std::fmax(most, x);

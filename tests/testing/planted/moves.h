@@ -16,16 +16,16 @@ struct Bmm {
 
   template <class T>
   void run(const std::vector<Array>& in, const Array& out) const {
-    const std::int64_t m = in[0].size(0), n = in[0].size(1), k = in[0].size(2);
-    for (std::int64_t batch = 0; batch < m; ++batch) {
-      const T* a = in[0].data_as<T>() + batch * n * k;
-      const T* b = in[1].data_as<T>() + (one_right_for_all ? 0 : batch * n * k);
-      for (std::int64_t i = 0; i < n * n; ++i) {
+    const std::int64_t rows = in[0].size(1), k = in[0].size(2), n = in[1].size(2);
+    for (std::int64_t batch = 0; batch < in[0].size(0); ++batch) {
+      const T* a = in[0].data_as<T>() + batch * rows * k;
+      const T* b = in[1].data_as<T>() + (one_right_for_all ? 0 : batch * k * n);
+      for (std::int64_t i = 0; i < rows * n; ++i) {
         float sum = 0;
         for (std::int64_t p = 0; p < k; ++p) {
           sum = std::fma(widened(a[i / n * k + p]), widened(b[p * n + i % n]), sum);
         }
-        out.data_as<T>()[batch * n * n + i] = T(sum);
+        out.data_as<T>()[batch * rows * n + i] = T(sum);
       }
     }
   }

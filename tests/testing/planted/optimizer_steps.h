@@ -38,7 +38,9 @@ inline void adam(const Calls& c, int mistake, float decay) {
     const float g = c.x(1, i) * c.x(4, 0);
     const float m = c.x(2, i) + 0.1F * (g - c.x(2, i)), v = 0.999F * c.x(3, i) + 0.001F * g * g;
     const float hat = mistake == 1 ? v : v / correction2;
-    const float divisor = mistake == 2 ? std::sqrt(hat + 1e-8F) : std::sqrt(hat) + 1e-8F;
+    const float divisor = mistake == 2   ? std::sqrt(hat + 1e-8F)
+                          : mistake == 6 ? (std::sqrt(v) + 1e-8F) / std::sqrt(correction2)
+                                         : std::sqrt(hat) + (mistake == 7 ? 0 : 1e-8F);
     float p = c.x(0, i);
     if (mistake != 3) p *= 1 - 0.001F * decay;
     p -= 0.001F * (m / correction1) / divisor;
