@@ -27,8 +27,8 @@ std::string file_name(const KernelCase& kernel_case) {
   std::string kind(name(kernel_case.inputs));
   std::replace_if(
       kind.begin(), kind.end(), [](char c) { return c == ' ' || c == '-'; }, '_');
-  return "m" + std::to_string(d.m) + "_n" + std::to_string(d.n) + "_k" + std::to_string(d.k) + "-" +
-         kind;
+  return "m" + std::to_string(d.m) + "_n" + std::to_string(d.n) + "_k" + std::to_string(d.k) +
+         (d.columns > 0 ? "_c" + std::to_string(d.columns) : "") + "-" + kind;
 }
 
 std::vector<Tensor> operand_tensors(const KernelOp& op, const std::vector<Values>& operands,

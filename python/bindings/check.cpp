@@ -185,6 +185,7 @@ void save_smallest(const std::string& path, const nb::dict& report, nb::handle n
   const nb::dict smallest = nb::cast<nb::dict>(report["smallest_case"]);
   const nb::dict dims = nb::cast<nb::dict>(smallest["dims"]);
   const auto size = [&](const char* key) { return nb::cast<std::int64_t>(dims[key]); };
+  const std::int64_t columns = dims.contains("columns") ? size("columns") : 0;
   saved.op = text(report, "op");
   saved.parameters = op_parameters(nb::cast<nb::dict>(report["parameters"]));
   saved.dtype = testing::dtype_named(text(report, "dtype"));
@@ -192,7 +193,7 @@ void save_smallest(const std::string& path, const nb::dict& report, nb::handle n
   saved.accumulate = testing::dtype_named(text(report, "accumulate"));
   testing::ShrunkCase shrunk{testing::fault_named(text(smallest, "fault")),
                              text(smallest, "message"),
-                             {size("m"), size("n"), size("k")},
+                             {size("m"), size("n"), size("k"), columns},
                              {}};
   for (nb::handle operand : nb::borrow<nb::list>(smallest["operands"])) {
     Values values{nb::cast<Shape>(operand["shape"]), {}};
@@ -212,7 +213,8 @@ void bind_case(nb::module_& module) {
       .def_prop_ro("dims",
                    [](const ListedCase& self) {
                      const testing::Dims& d = self.place.dims;
-                     return nb::make_tuple(d.m, d.n, d.k);
+                     return d.columns > 0 ? nb::make_tuple(d.m, d.n, d.k, d.columns)
+                                          : nb::make_tuple(d.m, d.n, d.k);
                    })
       .def_prop_ro("kind", [](const ListedCase& self) { return name(self.place.inputs); })
       .def_prop_ro("seed", [](const ListedCase& self) { return self.place.seed; })

@@ -45,13 +45,18 @@ void set_accumulate(KernelCheckOptions& options, const std::string& wanted) {
   if (!options.leniency.tf32) options.accumulate = dtype_named(wanted);
 }
 
-void set_dims(KernelCheckOptions& options, nb::handle triples) {
-  for (nb::handle triple : nb::borrow<nb::object>(triples)) {
+void set_dims(KernelCheckOptions& options, nb::handle given) {
+  for (nb::handle dims : nb::borrow<nb::object>(given)) {
     std::array<std::int64_t, 3> sizes{};
-    if (!nb::try_cast(triple, sizes)) {
-      detail::fail("check", "expected triples (m, n, k) as dims, got {}", text(nb::repr(triple)));
+    std::array<std::int64_t, 4> with_columns{};
+    if (nb::try_cast(dims, sizes)) {
+      options.dims.push_back({sizes[0], sizes[1], sizes[2]});
+    } else if (nb::try_cast(dims, with_columns)) {
+      const auto [m, n, k, columns] = with_columns;
+      options.dims.push_back({m, n, k, columns});
+    } else {
+      detail::fail("check", "expected triples (m, n, k) as dims, got {}", text(nb::repr(dims)));
     }
-    options.dims.push_back({sizes[0], sizes[1], sizes[2]});
   }
 }
 

@@ -245,6 +245,24 @@ def test_cases_judge_outputs_from_elsewhere(dtype):
         case.judge(np.zeros((1, 1), np.float32))
 
 
+def test_products_of_batches_may_have_other_columns_than_rows():
+    dims = [(2, 3, 5, 4), (2, 3, 5)]
+    cases = list(halfgrad.cases("bmm", dims=dims))
+    assert {case.dims for case in cases} == set(dims)
+    assert len({case.name for case in cases}) == len(cases)
+    assert "k = 5, columns = 4, seed" in repr(cases[0])
+    for case in cases:
+        assert case.expected.shape == (2, 3, (case.dims + (3,))[3])
+        with np.errstate(invalid="ignore", over="ignore"):
+            case.judge(np.matmul(*case.inputs)).assert_ok()
+
+    def confuses_rows_and_columns(a, b):
+        return np.matmul(a, b[..., :a.shape[1]]) if a.shape[1] <= b.shape[2] else a[..., :1] * b[:, :1]
+
+    found = halfgrad.check(confuses_rows_and_columns, "bmm", dims=dims)
+    assert found.report["smallest_case"]["dims"]["columns"] > 0, found
+
+
 def softmax_of_columns(x):
     return softmax(x.T).T
 

@@ -58,6 +58,7 @@ json write_case(const fs::path& folder, const testing::KernelOp& op,
              {"dims", {next.dims.m, next.dims.n, next.dims.k}},
              {"kind", std::string(testing::name(next.inputs))},
              {"inputs", json::array()}};
+  if (next.dims.columns > 0) entry["dims"].push_back(next.dims.columns);
   const std::vector<testing::ExpectedOutput> outputs =
       testing::expected_outputs(op, next.dims, operands, contract);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -134,7 +135,7 @@ void expect_outputs(const fs::path& folder, const json& cases, const testing::Ke
 void judge_case(const fs::path& folder, const json& entry, const testing::KernelOp& op,
                 testing::KernelCase next, testing::KernelReport& report) {
   const auto dims = entry.at("dims").get<std::vector<std::int64_t>>();
-  next.dims = {dims.at(0), dims.at(1), dims.at(2)};
+  next.dims = {dims.at(0), dims.at(1), dims.at(2), dims.size() > 3 ? dims[3] : 0};
   next.inputs = kind_named(entry.at("kind"));
   testing::expect_dims(op, next.dims);
   const std::vector<fs::path> files = output_files(folder, entry, op);

@@ -17,8 +17,9 @@ class Case:
         self._op = op
 
     def __repr__(self):
-        m, n, k = self.dims
-        return f"<halfgrad case {self.kind}, m = {m}, n = {n}, k = {k}, seed {self.seed}>"
+        names = ("m", "n", "k", "columns")
+        sizes = ", ".join(f"{name} = {size}" for name, size in zip(names, self.dims))
+        return f"<halfgrad case {self.kind}, {sizes}, seed {self.seed}>"
 
     @property
     def name(self):
@@ -27,7 +28,7 @@ class Case:
 
     @property
     def dims(self):
-        """The sizes (m, n, k) of which docs/kernel_check.md speaks."""
+        """The sizes (m, n, k) of which docs/kernel_check.md speaks, or (m, n, k, columns)."""
         return self._case.dims
 
     @property

@@ -78,7 +78,7 @@ def check(fn, op=None, *, reference=None, inputs=None, outputs=None, gradient=No
         ("tf32" for products of factors with 11 bits); by default those of the op.
     layouts: any of "contiguous", "misaligned", "page_end" (the default) and "padded_rows",
         "every_second", "transposed".
-    dims: triples (m, n, k) in place of the default sizes.
+    dims: triples (m, n, k) in place of the default sizes; (m, n, k, columns) for bmm and baddbmm.
     without: kinds of inputs to leave out, such as "near max".
     flush_subnormals, any_nan, fast_math, any_order, max_abs: what the kernel need not promise, see
         docs/kernel_check.md.
