@@ -17,7 +17,7 @@ using Batch = std::pair<Tensor, Tensor>;
 /// the same batches in every run, draw random numbers only from default_generator() or an engine
 /// seeded with its initial_seed(): the DataLoader sets this generator for each batch.
 template <class D>
-concept Dataset = std::copy_constructible<D> &&
+concept MapStyleDataset = std::copy_constructible<D> &&
     requires(const D& dataset, std::span<const std::int64_t> indices) {
   { dataset.size() } -> std::convertible_to<std::int64_t>;
   { dataset.get_batch(indices) } -> std::convertible_to<Batch>;
