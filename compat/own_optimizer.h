@@ -71,7 +71,8 @@ void serialize(halfgrad::serialize::InputArchive& archive, Optimizer& optimizer)
 }  // namespace optim
 }  // namespace halfgrad
 
-/// libtorch's macros for the bodies of serialize(): an option or a state entry by its name.
+// NOLINTBEGIN(bugprone-reserved-identifier): libtorch's names
+/// Macros for the bodies of serialize(): an option or a state entry by its name.
 #define _TORCH_OPTIM_SERIALIZE_TORCH_ARG(name) \
   ::halfgrad::detail::write_value(archive, #name, name())
 #define _TORCH_OPTIM_DESERIALIZE_TORCH_ARG(T, name)              \
@@ -80,3 +81,4 @@ void serialize(halfgrad::serialize::InputArchive& archive, Optimizer& optimizer)
     ::halfgrad::detail::read_value(archive, #name, torch_value); \
     name(torch_value);                                           \
   } while (false)
+// NOLINTEND(bugprone-reserved-identifier)
