@@ -66,7 +66,7 @@ bool is_option(const std::string& name) {
 }  // namespace
 
 nb::object option_of(const ParamGroup& group, const std::string& name) {
-  if (name == "params") return nb::cast(group.params);
+  if (name == "params") return nb::cast(group.params());
   nb::object found;
   visit_options(group, [&](const char* known, const auto& option) {
     if (name == known && option) found = nb::cast(*option);
