@@ -32,7 +32,7 @@ std::string_view partner(std::span<const std::pair<std::string_view, std::string
   return {};
 }
 
-bool is_float(Type type) {
+bool is_floating_point(Type type) {
   switch (type) {
     case Type::f16:
     case Type::f16x2:
@@ -113,7 +113,7 @@ std::string to_string(const Mutant& mutant) {
 std::optional<MutantKind> mutant_kind(const Statement& statement) {
   if (is_barrier(statement)) return MutantKind::barrier;
   if (is_store(statement)) return MutantKind::store;
-  const bool floats = is_float(statement.type());
+  const bool floats = is_floating_point(statement.type());
   if (statement.opcode == "setp" || statement.opcode == "set") {
     const bool has_partner =
         !statement.modifiers.empty() && !partner(kComparisons, statement.modifiers[0]).empty();
