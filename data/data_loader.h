@@ -70,10 +70,9 @@ class DataLoader {
  public:
   /// Keeps a copy of the dataset. Throws std::invalid_argument for batch_size < 1, prefetch < 0, or
   /// a rank outside [0, num_replicas).
-  template <class D>
-  requires(!std::same_as<D, DataLoader>) &&
-      MapStyleDataset<D>  // leaves copies to the copy constructor
-      explicit DataLoader(D dataset, DataLoaderArguments options = {})
+  template <class D>  // but not for a DataLoader, which the copy constructor takes
+  requires(!std::same_as<D, DataLoader> &&
+           MapStyleDataset<D>) explicit DataLoader(D dataset, DataLoaderArguments options = {})
       : DataLoader(detail::BatchSource{dataset.size(),
                                        [dataset](std::span<const std::int64_t> indices) -> Batch {
                                          return dataset.get_batch(indices);

@@ -9,7 +9,7 @@ namespace halfgrad::emulator {
 namespace {
 
 using Compression = FatBinaryEntry::Compression;
-using Kind = FatBinaryEntry::Kind;
+using EntryKind = FatBinaryEntry::Kind;
 
 const std::string kText =
     ".version 8.0\n.target sm_80\n.address_size 64\n.version.version.version\n";
@@ -88,7 +88,7 @@ TEST(FatBinary, PlainAndCompressedText) {
   const std::string bytes = writer.finish();
   const auto found = entries(bytes.data());
   ASSERT_EQ(found.size(), 4u);
-  EXPECT_EQ(found[0].kind, Kind::machine_code);
+  EXPECT_EQ(found[0].kind, EntryKind::machine_code);
   EXPECT_EQ(found[0].architecture, 90u);
   EXPECT_EQ(found[1].compression, Compression::none);
   EXPECT_EQ(found[2].compression, Compression::lz4);

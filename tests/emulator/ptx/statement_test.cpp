@@ -5,7 +5,7 @@
 namespace halfgrad::emulator {
 namespace {
 
-using Kind = Operand::Kind;
+using OperandKind = Operand::Kind;
 
 class StatementTest : public ::testing::Test {
  protected:
@@ -71,7 +71,7 @@ TEST_F(StatementTest, SpacesAndCommentsOfInlineAssembly) {
 TEST_F(StatementTest, Addresses) {
   const auto address = [&](std::string_view text) {
     const Statement s = parse(text);
-    EXPECT_EQ(s.operands.at(0).kind, Kind::address);
+    EXPECT_EQ(s.operands.at(0).kind, OperandKind::address);
     return s.operands.at(0);
   };
   EXPECT_EQ(address("ld [%rd3];").parts[0].index, 203u);
@@ -88,29 +88,29 @@ TEST_F(StatementTest, Addresses) {
 
 TEST_F(StatementTest, VectorsPairsSinksAndNegation) {
   const Statement s = parse("shfl.sync.b32 %r1|_, {%r1,_,-5}, !%p1, _|%p2;");
-  EXPECT_EQ(s.operands[0].kind, Kind::pair);
-  EXPECT_EQ(s.operands[0].parts[1].kind, Kind::sink);
+  EXPECT_EQ(s.operands[0].kind, OperandKind::pair);
+  EXPECT_EQ(s.operands[0].parts[1].kind, OperandKind::sink);
   EXPECT_EQ(s.operands[1].parts[2].bits, 0 - 5ull);
   EXPECT_TRUE(s.operands[2].negated);
-  EXPECT_EQ(s.operands[3].parts[0].kind, Kind::sink);
+  EXPECT_EQ(s.operands[3].parts[0].kind, OperandKind::sink);
   EXPECT_EQ(s.operands[3].parts[1].index, 2u);
   const Statement texture = parse("tex.2d {%r1, _}|%p2, [%rd1, {%r1, %r2}];");
-  ASSERT_EQ(texture.operands[0].kind, Kind::pair);
+  ASSERT_EQ(texture.operands[0].kind, OperandKind::pair);
   EXPECT_EQ(texture.operands[0].parts[0].parts.size(), 2u);
   EXPECT_EQ(texture.operands[0].parts[1].index, 2u);
 }
 
 TEST_F(StatementTest, SpecialRegistersSymbolsAndParts) {
   const Statement s = parse("mov %tid.x, sym+8, %laneid, %r5.b0, WARP_SZ, %q1, sym;");
-  EXPECT_EQ(s.operands[0].kind, Kind::special);
+  EXPECT_EQ(s.operands[0].kind, OperandKind::special);
   EXPECT_EQ(s.operands[0].name, "%tid.x");
-  EXPECT_EQ(s.operands[1].kind, Kind::symbol);
+  EXPECT_EQ(s.operands[1].kind, OperandKind::symbol);
   EXPECT_EQ(s.operands[1].offset, 8);
   EXPECT_EQ(s.operands[2].name, "%laneid");
-  EXPECT_EQ(s.operands[3].kind, Kind::reg);
+  EXPECT_EQ(s.operands[3].kind, OperandKind::reg);
   EXPECT_EQ(s.operands[3].name, "b0");
   EXPECT_EQ(s.operands[4].bits, 32u);
-  EXPECT_EQ(s.operands[5].kind, Kind::special) << "an undeclared register";
+  EXPECT_EQ(s.operands[5].kind, OperandKind::special) << "an undeclared register";
   EXPECT_EQ(s.operands[6].offset, 0);
 }
 
@@ -121,9 +121,9 @@ TEST_F(StatementTest, QualifiersThatSayNothing) {
 }
 
 TEST_F(StatementTest, NamesOutsideOfARangeAreOthers) {
-  EXPECT_EQ(parse("mov %r100;").operands[0].kind, Kind::special);
-  EXPECT_EQ(parse("mov %r01;").operands[0].kind, Kind::special);
-  EXPECT_EQ(parse("mov %r99999999999;").operands[0].kind, Kind::special);
+  EXPECT_EQ(parse("mov %r100;").operands[0].kind, OperandKind::special);
+  EXPECT_EQ(parse("mov %r01;").operands[0].kind, OperandKind::special);
+  EXPECT_EQ(parse("mov %r99999999999;").operands[0].kind, OperandKind::special);
 }
 
 TEST_F(StatementTest, Errors) {

@@ -1,4 +1,4 @@
-// An allocator hands out memory whose last reader still waits in the stream, behind a host function.
+// An allocator hands out memory whose last reader waits in the stream, behind a host function.
 #include <dlfcn.h>
 
 #include <atomic>
