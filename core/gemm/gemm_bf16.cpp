@@ -187,44 +187,6 @@ constexpr auto kMultiplyBlock = []<int... I>(std::integer_sequence<int, I...>) {
 (std::make_integer_sequence<int, kDotRows>());
 #endif
 
-// A tile's part of one strip of B, in rows of kDotColumns: it stays in the L1 cache until all
-// blocks of the depth have been added, and C is written once.
-struct Sums {
-  alignas(64) float elements[kFewRows * kDotColumns];
-
-  float* row(std::int64_t i) { return elements + i * kDotColumns; }
-
-  void add_bias(std::int64_t rows, std::int64_t columns, const float* bias) {
-    for (std::int64_t i = 0; i < rows; ++i) {
-      for (std::int64_t j = 0; j < columns; ++j) row(i)[j] += bias[j];
-    }
-  }
-};
-
-// Rounds the sums to C's dtype and stores them in `part`, a part of C.
-void store_sums(const Sums& sums, std::int64_t rows, std::int64_t columns,
-                const MutableMatrixView& part) {
-  const Tile all{0, rows, 0, columns};
-  if (part.dtype != kBFloat16 || part.col_stride != 1 || columns != kDotColumns) {
-    return narrow_tile(all, sums.elements, part);
-  }
-  BFloat16 narrowed[kFewRows * kDotColumns];  // one call is faster than one for each row
-  narrow(sums.elements, narrowed, rows * kDotColumns);
-  auto* out = static_cast<BFloat16*>(part.data);
-  for (std::int64_t i = 0; i < rows; ++i, out += part.row_stride) {
-    std::memcpy(out, narrowed + i * kDotColumns, kDotColumns * sizeof(BFloat16));
-  }
-}
-
-// The part of C at (row, col) as a view with Sums' distance between rows.
-MutableMatrixView part_of(const MutableMatrixView& c, std::int64_t row, std::int64_t col) {
-  MutableMatrixView part = c;
-  part.data =
-      static_cast<char*>(c.data) + (row * c.row_stride + col * c.col_stride) * item_size(c.dtype);
-  part.cols = kDotColumns;
-  return part;
-}
-
 }  // namespace
 
 bool uses_bf16_dot() { return !kLibraryMultiplies && allowed && processor_has_dot(); }
@@ -248,14 +210,10 @@ void pack_pairs(const Bf16Operand& from_a, const Bf16Operand& from_b, const Pair
 void multiply_pairs([[maybe_unused]] const Tile& tile, [[maybe_unused]] const PairBlocks& blocks,
                     [[maybe_unused]] const PackedPairs<kDotRows>& a,
                     [[maybe_unused]] const PackedPairs<kDotColumns>& b,
-                    [[maybe_unused]] const Bf16Epilogue& epilogue,
+                    [[maybe_unused]] const SumsEpilogue& epilogue,
                     [[maybe_unused]] const MutableMatrixView& c) {
 #if defined(HALFGRAD_BF16_DOT)
-  Sums sums;
-  for (std::int64_t col = tile.col; col < tile.col + tile.cols; col += kDotColumns) {
-    const std::int64_t columns = std::min<std::int64_t>(kDotColumns, tile.col + tile.cols - col);
-    const MutableMatrixView part = part_of(c, tile.row, col);
-    if (epilogue.beta != 0) widen_tile({0, tile.rows, 0, columns}, part, sums.elements);
+  compute_sums(tile, epilogue, c, [&](std::int64_t col, std::int64_t columns, Sums& sums) {
     for (std::int64_t block = 0; block < blocks.count(); ++block) {
       const float beta = block == 0 ? epilogue.beta : 1;
       for (std::int64_t row = 0; row < tile.rows; row += kDotRows) {
@@ -265,9 +223,7 @@ void multiply_pairs([[maybe_unused]] const Tile& tile, [[maybe_unused]] const Pa
             epilogue.alpha, beta, sums.row(row));
       }
     }
-    if (epilogue.bias != nullptr) sums.add_bias(tile.rows, columns, epilogue.bias + col);
-    store_sums(sums, tile.rows, columns, part);
-  }
+  });
 #endif
 }
 

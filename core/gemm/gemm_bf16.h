@@ -6,6 +6,7 @@
 #include <halfgrad/core/gemm.h>
 #include <halfgrad/core/gemm/gemm_kernel.h>
 #include <halfgrad/core/gemm/gemm_operand.h>
+#include <halfgrad/core/gemm/gemm_sums.h>
 #include <halfgrad/core/gemm/gemm_tile.h>
 
 // Products of bf16 matrices by the processor's dot product of pairs, VDPBF16PS (AVX512_BF16). For
@@ -24,7 +25,8 @@ namespace halfgrad::detail {
 // Whether this processor has the instruction, and allow_bf16_dot() is set.
 bool uses_bf16_dot();
 
-inline constexpr int kDotRows = 12, kDotColumns = 32;  // a block of C, whose sums stay in registers
+inline constexpr int kDotRows = 12,
+                     kDotColumns = kSumColumns;  // a block of C, whose sums stay in registers
 
 // The blocks of a depth, as for_each_depth_block() cuts it. An odd block ends with half a pair.
 class PairBlocks {
@@ -76,15 +78,9 @@ struct PackedPairs {
 void pack_pairs(const Bf16Operand& from_a, const Bf16Operand& from_b, const PairBlocks& blocks,
                 const PackedPairs<kDotRows>& a, const PackedPairs<kDotColumns>& b);
 
-// The factors of C = alpha A B + beta C + bias; no bias when `bias` is null.
-struct Bf16Epilogue {
-  float alpha, beta;
-  const float* bias;
-};
-
 // Computes a tile of C.
 void multiply_pairs(const Tile& tile, const PairBlocks& blocks, const PackedPairs<kDotRows>& a,
-                    const PackedPairs<kDotColumns>& b, const Bf16Epilogue& epilogue,
+                    const PackedPairs<kDotColumns>& b, const SumsEpilogue& epilogue,
                     const MutableMatrixView& c);
 
 }  // namespace halfgrad::detail

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <halfgrad/core/gemm/gemm_amx.h>
 #include <halfgrad/core/gemm/gemm_bf16.h>
 #include <halfgrad/core/gemm/gemm_column.h>
 #include <halfgrad/core/gemm/gemm_kernel.h>
@@ -24,6 +25,7 @@ struct Product {
   MutableMatrixView c;
   RowBias bias;
   std::int64_t bias_stride = 1;
+  bool is_transposed = false;
 };
 
 template <class View>
@@ -35,7 +37,14 @@ View transposed(const View& view) {
 // C^T = alpha B^T A^T + beta C^T + bias. A bias only fits if C has one column, whose elements then
 // share one element of it: hence the bias_stride of 0.
 Product transposed(const Product& p) {
-  return {p.alpha, transposed(p.b), transposed(p.a), p.beta, transposed(p.c), p.bias, 0};
+  return {.alpha = p.alpha,
+          .a = transposed(p.b),
+          .b = transposed(p.a),
+          .beta = p.beta,
+          .c = transposed(p.c),
+          .bias = p.bias,
+          .bias_stride = 0,
+          .is_transposed = !p.is_transposed};
 }
 
 // The output buffer: C's own memory, or a copy of C in T if its dtype or layout needs one.
@@ -155,7 +164,7 @@ void multiply_bf16(const Product& p) {
   const PackedPairs<kDotRows> packed_a(pairs.take(a_size), blocks);
   const PackedPairs<kDotColumns> packed_b(pairs.take(b_size), blocks);
   pack_pairs(bf16_operand(p.a, true), bf16_operand(p.b, false), blocks, packed_a, packed_b);
-  const Bf16Epilogue epilogue{static_cast<float>(p.alpha), static_cast<float>(p.beta),
+  const SumsEpilogue epilogue{static_cast<float>(p.alpha), static_cast<float>(p.beta),
                               accumulating_bias<float>(p, bias_copy.take(bias_size))};
   const Tiling tiles(c.rows, c.cols, kDotRows, kDotColumns);
   const std::int64_t grain = grain_of(tiles.area() * p.a.cols / 2, kMultiplyAddsPerChunk);
@@ -166,9 +175,23 @@ void multiply_bf16(const Product& p) {
   });
 }
 
+template <class S>
+Operand<S> stored_operand(const MatrixView& view) {
+  return {static_cast<const S*>(view.data), view.rows, view.cols, view.row_stride, view.col_stride};
+}
+
+template <class S>
+void multiply_amx(const Product& p) {
+  const std::int64_t bias_size = p.bias.data == nullptr ? 0 : p.c.cols;
+  Scratch<float> bias_copy(bias_size);
+  const SumsEpilogue epilogue{static_cast<float>(p.alpha), static_cast<float>(p.beta),
+                              accumulating_bias<float>(p, bias_copy.take(bias_size))};
+  multiply_by_amx(stored_operand<S>(p.a), stored_operand<S>(p.b), epilogue, p.c, p.is_transposed);
+}
+
 template <class T>
 void multiply_tiles(const Product& p) {
-  const auto& [alpha, a, b, beta, c, bias, bias_stride] = p;
+  const auto& [alpha, a, b, beta, c, bias, bias_stride, is_transposed] = p;
   const std::int64_t m = c.rows, n = c.cols, depth = a.cols;
   const std::int64_t a_copy = in_place<T>(a) ? 0 : m * depth,
                      b_copy = in_place<T>(b) ? 0 : depth * n;
@@ -219,8 +242,11 @@ void multiply(const Product& p) {
   if (p.c.rows > 1 && p.c.row_stride == 1 && p.c.col_stride != 1 && p.bias.data == nullptr) {
     return multiply<S>(transposed(p));
   }
-  if (std::is_same_v<S, BFloat16> && uses_bf16_dot()) return multiply_bf16(p);
   if (!kLibraryMultiplies && p.c.rows == 1) return multiply_one_row<S>(p, Order::by_depth);
+  if constexpr (is_reduced(dtype_of<S>())) {
+    if (uses_amx(dtype_of<S>())) return multiply_amx<S>(p);
+  }
+  if (std::is_same_v<S, BFloat16> && uses_bf16_dot()) return multiply_bf16(p);
   multiply_tiles<T>(p);
 }
 

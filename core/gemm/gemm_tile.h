@@ -27,9 +27,10 @@ struct Tile {
 class Tiling {
  public:
   // The tiles are whole strips of `strip_rows` rows of A and `strip_columns` columns of B.
-  Tiling(std::int64_t rows, std::int64_t cols, std::int64_t strip_rows, std::int64_t strip_columns)
+  Tiling(std::int64_t rows, std::int64_t cols, std::int64_t strip_rows, std::int64_t strip_columns,
+         std::int64_t tile_rows = kTileRows)
       : rows_(rows), cols_(cols) {
-    down_ = rows <= std::min(kFewRows, cols) ? 1 : divide_up(rows, kTileRows);
+    down_ = rows <= std::min(kFewRows, cols) ? 1 : divide_up(rows, tile_rows);
     height_ = round_up(divide_up(rows, down_), strip_rows);
     width_ = 32 * strip_columns;
     while (width_ > 2 * strip_columns && down_ * divide_up(cols, width_) < kEnough) width_ /= 2;

@@ -17,11 +17,15 @@ namespace {
 class Bf16Dot : public ::testing::Test {
  protected:
   void SetUp() override {
+    backends::cpu::set_allow_amx(false);
     if (!detail::uses_bf16_dot()) {
       GTEST_SKIP() << "this processor has no AVX512_BF16, or HALFGRAD_GEMM is " HALFGRAD_GEMM;
     }
   }
-  void TearDown() override { backends::cpu::set_allow_bf16_dot(true); }
+  void TearDown() override {
+    backends::cpu::set_allow_bf16_dot(true);
+    backends::cpu::set_allow_amx(true);
+  }
 };
 
 struct Case {
