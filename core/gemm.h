@@ -43,11 +43,9 @@ struct RowBias {
 ///
 /// Operands with a unit stride in either dimension, such as transposed views, are used in place;
 /// others are copied. On the CPU the order in which an element is summed depends on k alone, not on
-/// threads, m, n or strides: a row has the same bits alone and in a batch. There are two
-/// exceptions. A C of one column has another order if the rows of A are contiguous
-/// (core/gemm/gemm_column.h). And AMX, the matrix unit of some processors, has an order of its own
-/// for 16-bit matrices; it doesn't compute a C of one row or column (see set_allow_amx). The CPU
-/// takes scratch memory from the allocator: in the accumulating dtype at most C once, and A and B
+/// threads, m, n or strides: a row has the same bits alone and in a batch. Only a C of one column
+/// has another order if the rows of A are contiguous (core/gemm/gemm_column.h). The CPU takes
+/// scratch memory from the allocator: in the accumulating dtype at most C once, and A and B
 /// twice, widened and packed. With HALFGRAD_GEMM=eigen or blas that library multiplies, with memory
 /// and an order of its own; Eigen's order does not depend on threads.
 ///
@@ -94,16 +92,18 @@ namespace backends::cpu {
 /// Lets products of bf16 matrices use the processor's dot product (AVX512_BF16), where it has one.
 /// Default true. A product of large matrices then takes about half as long. Its bits are those of
 /// the float kernel, since the product of two bf16 values is exact in float; but subnormal
-/// operands and sums, magnitudes below 2^-126, count as 0. With false, they do not, and AMX isn't
-/// used for bf16 either. The switch applies to all threads, from the next product on.
+/// operands and sums, magnitudes below 2^-126, count as 0, unless C has one row or column. With
+/// false, they do not, and AMX isn't used for bf16 either. The switch applies to all threads, from
+/// the next product on.
 void set_allow_bf16_dot(bool allow);
 bool allow_bf16_dot();
 
 /// Lets products of 16-bit matrices use AMX, the matrix unit of some Intel processors, where Linux
 /// lets the process use it. Default true. Products of single elements are exact, and sums are in
-/// float, as without AMX; but they are added in another order, so the last bits differ. Subnormal
-/// operands and sums of bf16 matrices count as 0. fp16 loses nothing. The switch applies to all
-/// threads, from the next product on.
+/// float, as without AMX; but they are added in another order (core/gemm/gemm_amx.h), so the last
+/// bits differ from those of other processors. Subnormal operands and sums of bf16 matrices count
+/// as 0; fp16 loses nothing. One row of fp16 takes two to seven times as long as without AMX, two
+/// rows or more take less. The switch applies to all threads, from the next product on.
 void set_allow_amx(bool allow);
 bool allow_amx();
 

@@ -31,8 +31,8 @@ bool uses_amx(DType dtype);
 
 // Computes C = alpha A B + beta C + bias. S is Half or BFloat16; C has the same dtype or f32, any
 // strides. An element of C is summed in an order that depends on the depth alone. `is_transposed`
-// says that this product stands for that of the transposed matrices, whose bits C gets: the roles of
-// A and B in the order of parts are exchanged.
+// says that this product stands for that of the transposed matrices, whose bits C gets: the roles
+// of A and B in the order of parts are exchanged.
 template <class S>
 void multiply_by_amx(const Operand<S>& a, const Operand<S>& b, const SumsEpilogue& epilogue,
                      const MutableMatrixView& c, bool is_transposed);

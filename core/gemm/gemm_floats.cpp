@@ -235,17 +235,17 @@ template <class S>
 void multiply(const Product& p) {
   using T = compute_t<S>;
   if (!kLibraryMultiplies && p.c.cols == 1) {
-    const bool contiguous_rows = p.a.col_stride == 1;
-    return multiply_one_row<S>(transposed(p),
-                               contiguous_rows ? Order::partial_sums : Order::by_depth);
+    const Product row = transposed(p);
+    if (p.a.col_stride == 1) return multiply_one_row<S>(row, Order::partial_sums);
+    if (p.c.rows > 1) return multiply<S>(row);
   }
   if (p.c.rows > 1 && p.c.row_stride == 1 && p.c.col_stride != 1 && p.bias.data == nullptr) {
     return multiply<S>(transposed(p));
   }
-  if (!kLibraryMultiplies && p.c.rows == 1) return multiply_one_row<S>(p, Order::by_depth);
   if constexpr (is_reduced(dtype_of<S>())) {
     if (uses_amx(dtype_of<S>())) return multiply_amx<S>(p);
   }
+  if (!kLibraryMultiplies && p.c.rows == 1) return multiply_one_row<S>(p, Order::by_depth);
   if (std::is_same_v<S, BFloat16> && uses_bf16_dot()) return multiply_bf16(p);
   multiply_tiles<T>(p);
 }

@@ -20,7 +20,6 @@ class GemmOrder : public GemmTest {
       GTEST_SKIP() << "the order of sums is that of " HALFGRAD_GEMM;
     }
   }
-  void TearDown() override { backends::cpu::set_allow_amx(true); }
 };
 
 INSTANTIATE_TEST_SUITE_P(Dtypes, GemmOrder, ::testing::ValuesIn(kGemmDtypes), GemmTest::name_of);
@@ -72,10 +71,8 @@ TEST_P(GemmOrder, ABroadcastOperandHasStrideZero) {
 }
 
 // One row and one column of C, computed alone, have the same bits as in the whole; but a column has
-// an order of its own if the rows of A are contiguous. AMX computes neither; gemm_amx_test.cpp
-// compares its products of any size with one formula.
+// an order of its own if the rows of A are contiguous.
 TEST_P(GemmOrder, BitsDependNeitherOnTheOtherRowsNorOnTheOtherColumns) {
-  backends::cpu::set_allow_amx(false);
   constexpr std::int64_t kRows = 14;
   const Matrix biases = Matrix(kFloat32, 1, 300).randomize(5);
   for (const std::int64_t n : {2, 15, 17, 33, 255, 300}) {
@@ -180,7 +177,6 @@ TEST_P(GemmOrder, ARowMayBeScattered) {
 
 // Contiguous rows of B are summed in registers if there are few columns, else in memory.
 TEST_P(GemmOrder, ARowHasTheBitsOfABatchForEveryNumberOfColumns) {
-  backends::cpu::set_allow_amx(false);
   for (const std::int64_t n : {1, 7, 16, 31, 64, 65, 100, 128, 129, 1024, 1030, 2500}) {
     const Matrix a = operand(3, 299), b = operand(299, n);
     Matrix batch = result(3, n), row = result(1, n);
