@@ -89,12 +89,12 @@ GemmBackend gemm_backend();
 
 namespace backends::cpu {
 
-/// Lets products of bf16 matrices use the processor's dot product (AVX512_BF16), where it has one.
-/// Default true. A product of large matrices then takes about half as long. Its bits are those of
-/// the float kernel, since the product of two bf16 values is exact in float; but subnormal
-/// operands and sums, magnitudes below 2^-126, count as 0, unless C has one row or column. With
-/// false, they do not, and AMX isn't used for bf16 either. The switch applies to all threads, from
-/// the next product on.
+/// Lets products of bf16 matrices use the dot product of AMD's processors (AVX512_BF16). Default
+/// true. A product of large matrices then takes about half as long. (Intel's dot product takes
+/// longer than the float kernel.) Its bits are those of the float kernel, since the product of two
+/// bf16 values is exact in float; but subnormal operands and sums, magnitudes below 2^-126, count
+/// as 0, unless C has one row or column. With false, they do not, and AMX isn't used for bf16
+/// either. The switch applies to all threads, from the next product on.
 void set_allow_bf16_dot(bool allow);
 bool allow_bf16_dot();
 

@@ -88,10 +88,20 @@ class Square {
       load_rows(from, matrix.row_stride);
     } else if (whole && matrix.row_stride == 1) {
       load_columns(from, matrix.col_stride);
+    } else if (matrix.row_stride == 1 && matrix.col_stride != 1) {
+      S copy[kAmxStep][kAmxTile] = {};
+      for (std::int64_t j = 0; j < count; ++j) {
+        std::copy_n(from + j * matrix.col_stride, rows, copy[j]);
+      }
+      load_columns(copy[0], kAmxTile);
     } else {
       S copy[kAmxTile][kAmxStep] = {};
       for (std::int64_t i = 0; i < rows; ++i) {
         const S* const in = from + i * matrix.row_stride;
+        if (matrix.col_stride == 1) {
+          std::copy_n(in, count, copy[i]);
+          continue;
+        }
         for (std::int64_t j = 0; j < count; ++j) copy[i][j] = in[j * matrix.col_stride];
       }
       load_rows(copy[0], kAmxStep);

@@ -22,7 +22,7 @@
 // Developer's Manual, VDPBF16PS).
 namespace halfgrad::detail {
 
-// Whether this processor has the instruction, and allow_bf16_dot() is set.
+// Whether this processor has the instruction and profits from it, and allow_bf16_dot() is set.
 bool uses_bf16_dot();
 
 inline constexpr int kDotRows = 12,

@@ -8,8 +8,8 @@
 
 namespace halfgrad::testing {
 
-/// The environment's HALFGRAD_SEEDS, or `usual`. docs/kernel_check.md says that all tests of
-/// planted mistakes pass with ten.
+/// The environment's HALFGRAD_SEEDS, or `usual`. docs/kernel_check.md says how many
+/// planted mistakes were tried with ten.
 inline std::uint64_t seeds(std::uint64_t usual) {
   const char* given = std::getenv("HALFGRAD_SEEDS");
   return given != nullptr ? std::stoull(given) : kThorough ? usual : 1;

@@ -90,7 +90,7 @@ def check(fn, op=None, *, reference=None, inputs=None, outputs=None, gradient=No
     reduction: of a loss, "none", "mean" or "sum".
     operand_dtypes, output_dtypes: dtypes of single operands and of single outputs of an op with
         several, by position: {2: "float32"} for float32 statistics beside 16-bit operands.
-    repeat: how often one case is repeated; by default as often as 0.2 s allow.
+    repeat: how often one case is repeated; by default as often as 0.5 s allow.
     isolate: runs fn in a process of its own, made by fork(): a crash, exit() or a call longer than
         `timeout` seconds is a finding, and inputs can only be read. For device="cpu".
 

@@ -19,7 +19,7 @@ class Bf16Dot : public ::testing::Test {
   void SetUp() override {
     backends::cpu::set_allow_amx(false);
     if (!detail::uses_bf16_dot()) {
-      GTEST_SKIP() << "this processor has no AVX512_BF16, or HALFGRAD_GEMM is " HALFGRAD_GEMM;
+      GTEST_SKIP() << "not a processor of AMD with AVX512_BF16, or HALFGRAD_GEMM is " HALFGRAD_GEMM;
     }
   }
   void TearDown() override {
