@@ -62,6 +62,10 @@ void bind_device(nb::module_& module) {
   cuda.def("allow_tf32", &backends::cuda::matmul::allow_tf32);
   cuda.def("why_unavailable", &cuda::why_unavailable,
            "Returns the reason why is_available() is False; empty if it is True.");
+  nb::module_ cpu = module.def_submodule("cpu", "Switches of products on a CPU.");
+  cpu.def("set_allow_amx", &backends::cpu::set_allow_amx, "allow"_a,
+          "Whether products of 16-bit matrices may use AMX, where the processor has it.");
+  cpu.def("allow_amx", &backends::cpu::allow_amx);
 }
 
 }  // namespace

@@ -1,8 +1,23 @@
-"""Switches under the names of torch.backends."""
+"""Switches under the names of torch.backends, and `cpu.allow_amx`."""
 
+from ._halfgrad import cpu as _cpu
 from ._halfgrad import cuda as _cpp
 
-__all__ = ["cuda", "cudnn"]
+__all__ = ["cpu", "cuda", "cudnn"]
+
+
+class _Cpu:
+    """Products on a CPU."""
+
+    @property
+    def allow_amx(self) -> bool:
+        """Whether products of 16-bit matrices may use AMX, where the processor has it: they are
+        faster then, and their last bits differ from those of other processors."""
+        return _cpu.allow_amx()
+
+    @allow_amx.setter
+    def allow_amx(self, allow: bool) -> None:
+        _cpu.set_allow_amx(allow)
 
 
 class _Matmul:
@@ -36,5 +51,6 @@ class _Cudnn:
         return False
 
 
+cpu = _Cpu()
 cuda = _Cuda()
 cudnn = _Cudnn()

@@ -242,6 +242,10 @@ def test_small_switches():
     assert hg.backends.cuda.matmul.allow_tf32
     hg.backends.cuda.matmul.allow_tf32 = False
     assert hg.get_float32_matmul_precision() == "highest"
+    assert hg.backends.cpu.allow_amx
+    hg.backends.cpu.allow_amx = False
+    assert not hg.backends.cpu.allow_amx
+    hg.backends.cpu.allow_amx = True
     hg.use_deterministic_algorithms(True)
     assert hg.are_deterministic_algorithms_enabled()
     hg.backends.cudnn.benchmark = False

@@ -24,6 +24,8 @@ import re
 import sys
 from collections.abc import Callable
 
+import halfgrad as hg
+
 
 class Chapter:
     """Options and facts of a program. `steps` is the value of --steps."""
@@ -36,6 +38,7 @@ class Chapter:
         parser.add_argument("--pictures", type=pathlib.Path,
                             help="folder to write the chapter's pictures to, as SVG")
         arguments = parser.parse_args()
+        hg.backends.cpu.allow_amx = False  # facts are the same on every machine
         self.slug = slug
         self.steps: int = arguments.steps if steps else 0
         self._pictures: pathlib.Path | None = arguments.pictures
