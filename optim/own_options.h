@@ -72,6 +72,8 @@ class OptimizerParamState {
   OptimizerParamState& operator=(const OptimizerParamState&) = default;
 };
 
+/// Implements clone() by the copy constructor of Derived, a class with an optimizer's state of a
+/// parameter.
 template <class Derived>
 class OptimizerCloneableParamState : public OptimizerParamState {
  public:
