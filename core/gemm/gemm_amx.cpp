@@ -59,8 +59,8 @@ namespace detail {
 namespace {
 
 #if defined(HALFGRAD_AMX)
-// The operand of LDTILECFG: eight tiles of 16 rows of 64 bytes, or of fewer rows where `rows` of A
-// and C are fewer, which takes less time.
+// The operand of LDTILECFG: eight tiles of 16 rows of 64 bytes. If C has fewer rows, so have the
+// tiles of A and C, which takes less time.
 struct alignas(64) TileConfiguration {
   std::uint8_t palette = 1, first_row = 0, reserved[14] = {};
   std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
