@@ -25,7 +25,8 @@ endif()
 set(check_folder "${PROJECT_BINARY_DIR}/header_check")
 # Headers that nvcc must not see: its front end loses the indices of vector shuffles in the CPU's
 # matrix kernel, and Eigen does not vectorise under nvcc.
-set(host_only core/gemm/gemm_amx.h core/gemm/gemm_amx_pack.h core/gemm/gemm_bf16.h core/gemm/gemm_column.h
+set(host_only core/gemm/gemm_amx.h core/gemm/gemm_amx_pack.h core/gemm/gemm_amx_parts.h
+              core/gemm/gemm_amx_row.h core/gemm/gemm_bf16.h core/gemm/gemm_column.h
               core/gemm/gemm_kernel.h core/gemm/gemm_library.h core/gemm/gemm_operand.h
               core/gemm/gemm_row.h core/gemm/gemm_sums.h core/gemm/gemm_tile.h eigen.h)
 # Headers that make kernels.

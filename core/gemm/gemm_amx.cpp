@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <halfgrad/core/gemm/gemm_amx_pack.h>
+#include <halfgrad/core/gemm/gemm_amx_row.h>
 #include <halfgrad/core/gemm/gemm_kernel.h>
 #include <halfgrad/core/gemm/gemm_library.h>
 #include <halfgrad/core/gemm/gemm_tile.h>
@@ -163,16 +164,13 @@ template <class S>
 void add_strips(std::int64_t steps, std::int64_t rows, std::int64_t columns, const std::uint32_t* a,
                 const std::uint32_t* b, const SumsEpilogue& epilogue, bool is_transposed,
                 float* sums) {
-  const auto& [alpha, beta, bias] = epilogue;
   const auto multiply = is_transposed ? &multiply_strips<S, true> : &multiply_strips<S, false>;
-  if (alpha == 1 && beta == 0) return multiply(steps, rows, columns, a, b, sums);
+  if (epilogue.alpha == 1 && epilogue.beta == 0) {
+    return multiply(steps, rows, columns, a, b, sums);
+  }
   alignas(64) float product[kAmxStrip * kSumColumns] = {};
   multiply(steps, rows, columns, a, b, product);
-  for (std::int64_t i = 0; i < rows * kSumColumns; i += kLanes<float>) {
-    Vector<float> value = scaled<float>(alpha, load(product + i));
-    if (beta != 0) value = multiply_add<float>(beta, load(sums + i), value);
-    store<float>(value, sums + i);
-  }
+  set_scaled(product, rows, epilogue, sums);
 }
 
 template <class S>
@@ -251,6 +249,7 @@ void multiply_by_amx([[maybe_unused]] const Operand<S>& a, [[maybe_unused]] cons
                      [[maybe_unused]] const SumsEpilogue& epilogue,
                      [[maybe_unused]] const MutableMatrixView& c,
                      [[maybe_unused]] bool is_transposed) {
+  if (kHasAmxRow && c.rows == 1) return multiply_amx_row(a, b, epilogue, c, is_transposed);
 #if defined(HALFGRAD_AMX)
   const std::int64_t words = words_of_strip<S>(a.cols);
   const Tiling tiles(c.rows, c.cols, kAmxStrip, kAmxStrip, rows_in_cache(words));

@@ -4,46 +4,12 @@
 #include <cstring>
 #include <utility>
 
+#include <halfgrad/core/gemm/gemm_amx_parts.h>
 #include <halfgrad/core/gemm/gemm_kernel.h>
 #include <halfgrad/core/gemm/gemm_vector.h>
 
 namespace halfgrad::detail {
 namespace {
-
-using UintVector = Vector<std::uint32_t>;
-constexpr int kLanes32 = kLanes<std::uint32_t>;
-
-template <class To, class From>
-To bits_as(const From& from) {
-  static_assert(sizeof(To) == sizeof(From));
-  To to;
-  std::memcpy(&to, &from, sizeof to);
-  return to;
-}
-
-// A vector of elements as bf16 values, in the upper halves of words: floats.
-template <class S>
-struct Parts {
-  UintVector of[kAmxParts<S>];
-};
-
-Parts<BFloat16> load_parts(const BFloat16* from) {
-  Words bits;
-  std::memcpy(&bits, from, sizeof bits);
-  return {{__builtin_convertvector(bits, UintVector) << 16}};
-}
-
-// Splits fp16 values: `high` has the 8 leading bits of x, and low = x - high. If x has no more than
-// 8 bits, `high` is the next smaller bf16 value. So both parts have the sign of x, and neither is 0
-// unless x is: infinity times either is infinity. The parts of infinity are the largest bf16 value
-// and infinity.
-Parts<Half> load_parts(const Half* from) {
-  const Vector<float> x = load_wide(from);
-  const auto bits = bits_as<UintVector>(x);
-  const auto minus_one_unless_zero = (UintVector)((bits << 1) != 0);
-  const UintVector high = (bits + minus_one_unless_zero) & 0xffff0000U;
-  return {{high, bits_as<UintVector>(x - bits_as<Vector<float>>(high))}};
-}
 
 // The elements 0, 2, 4, ... or 1, 3, 5, ... of two vectors.
 template <int First, int... I>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
+#include <halfgrad/core/gemm/gemm_amx_parts.h>
 #include <halfgrad/core/gemm/gemm_operand.h>
 #include <halfgrad/core/gemm/gemm_sums.h>
 #include <halfgrad/core/numbers/scalar.h>
@@ -15,10 +15,6 @@ inline constexpr int kAmxTileWords = kAmxTile * kAmxTile;  // a word of 32 bits 
 inline constexpr int kAmxStrip = 2 * kAmxTile;             // rows of A or columns of B
 inline constexpr int kAmxStep = 2 * kAmxTile;  // elements of the depth that fill the tiles once
 static_assert(kAmxStrip == kSumColumns && kFewRows % kAmxTile == 0);
-
-// The bf16 matrices whose sum is a matrix of S.
-template <class S>
-inline constexpr int kAmxParts = std::is_same_v<S, Half> ? 2 : 1;
 
 // Words of a strip in one step: two tiles, one below or beside the other, of each part.
 template <class S>

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <halfgrad/core/gemm.h>
+#include <halfgrad/core/gemm/gemm_kernel.h>
 #include <halfgrad/core/gemm/gemm_operand.h>
 #include <halfgrad/core/gemm/gemm_tile.h>
 #include <halfgrad/core/numbers/convert.h>
@@ -35,6 +36,16 @@ struct Sums {
     }
   }
 };
+
+// Sets `rows` rows of `sums` to alpha product + beta sums. beta 0 does not read `sums`.
+inline void set_scaled(const float* product, std::int64_t rows, const SumsEpilogue& epilogue,
+                       float* sums) {
+  for (std::int64_t i = 0; i < rows * kSumColumns; i += kLanes<float>) {
+    Vector<float> value = scaled<float>(epilogue.alpha, load(product + i));
+    if (epilogue.beta != 0) value = multiply_add<float>(epilogue.beta, load(sums + i), value);
+    store<float>(value, sums + i);
+  }
+}
 
 // Rounds whole rows of sums to S and stores them in C's contiguous rows.
 template <class S>

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__FMA__) || defined(__AVX512F__)
+#if defined(__FMA__) || defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -47,8 +47,18 @@ Vector<compute_t<S>> load_wide(const S* from) {
   return load(from);
 }
 typedef std::uint16_t Words __attribute__((vector_size(kVectorBytes / 2)));
+// g++ takes four instructions for __builtin_convertvector of words.
+inline Simd<std::uint32_t>::Vector widened(const Words& words) {
+#if defined(__AVX512F__)
+  return (Simd<std::uint32_t>::Vector)_mm512_maskz_cvtepu16_epi32(0xffff, (__m256i)words);
+#elif defined(__AVX2__)
+  return (Simd<std::uint32_t>::Vector)_mm256_cvtepu16_epi32((__m128i)words);
+#else
+  return __builtin_convertvector(words, Simd<std::uint32_t>::Vector);
+#endif
+}
 inline Vector<float> widened_bf16(const Words& words) {
-  const auto bits = __builtin_convertvector(words, Simd<std::uint32_t>::Vector) << 16;
+  const auto bits = widened(words) << 16;
   Vector<float> values;
   std::memcpy(&values, &bits, sizeof values);
   return values;
