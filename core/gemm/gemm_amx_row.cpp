@@ -45,7 +45,7 @@ class AmxRounding {
 template <class S>
 inline constexpr int kVectors = kAmxParts<S> == 2 ? 2 : 4;
 template <class S>
-inline constexpr int kColumns = kVectors<S> * kLanes32;
+inline constexpr int kColumns = kVectors<S>* kLanes32;
 
 // The elements of B for one step of the depth and kColumns columns, two rows at a time.
 template <class S>
@@ -149,10 +149,10 @@ void add_step(const RowParts<S>& a, std::int64_t k, const Pairs& pairs, bool is_
 #pragma GCC unroll 2
         for (int j = 0; j < kParts; ++j) {
           auto& chains = sum[v][i][j];
-          chains[0] = multiply_add<float>(factors[0], bits_as<Vector<float>>(b.first.of[j]),
-                                          chains[0]);
-          chains[1] = multiply_add<float>(factors[1], bits_as<Vector<float>>(b.second.of[j]),
-                                          chains[1]);
+          chains[0] =
+              multiply_add<float>(factors[0], bits_as<Vector<float>>(b.first.of[j]), chains[0]);
+          chains[1] =
+              multiply_add<float>(factors[1], bits_as<Vector<float>>(b.second.of[j]), chains[1]);
         }
       }
     }

@@ -158,6 +158,28 @@ for case in json.loads((folder / 'manifest.json').read_text())['cases']:
     endif()
   endif()
 endforeach()
+# A product of batches has columns of its own.
+file(REMOVE_RECURSE "${cases}")
+expect_text("wrote" bmm --write-cases "${cases}" --dims 2 3 5 --columns 4)
+file(READ "${cases}/manifest.json" manifest)
+string(JSON dims GET "${manifest}" cases 0 dims)
+string(JSON shape GET "${manifest}" cases 0 output shape)
+string(REGEX REPLACE "[ \n]" "" sizes "${dims}${shape}")
+if(NOT sizes STREQUAL "[2,3,5,4][2,3,4]")
+  message(FATAL_ERROR "--columns: expected [2,3,5,4] and an output [2,3,4], got ${sizes}")
+endif()
+if(no_numpy EQUAL 0)
+  set(fill "import json, numpy, pathlib
+folder = pathlib.Path('${cases}')
+for case in json.loads((folder / 'manifest.json').read_text())['cases']:
+    out = numpy.load(folder / (case['name'] + '.npz'))['expected'].astype(numpy.float32)
+    numpy.save(folder / (case['name'] + '.out.npy'), out)
+")
+  execute_process(COMMAND "${PYTHON}" -c "${fill}" COMMAND_ERROR_IS_FATAL ANY)
+  expect_code(0 --judge "${cases}")
+endif()
+expect_code(2 softmax --library "${LIBRARY}" --symbol softmax_good --dims 3 1 7 --columns 4)
+expect_code(2 bmm --write-cases "${cases}" --columns 4)  # without --dims
 # An op with several outputs has a file for each.
 file(REMOVE_RECURSE "${cases}")
 set(several --write-cases "${cases}" --dims 3 1 5 --without "near max")

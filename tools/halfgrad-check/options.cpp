@@ -5,6 +5,7 @@
 #include <random>
 #include <stdexcept>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/programs/option_checks.h>
 #include <halfgrad/programs/suggestion.h>
 #include <halfgrad/testing/stored_case.h>
@@ -204,6 +205,10 @@ void add_input_options(CLI::App& app, Arguments& given, testing::KernelCheckOpti
       ->type_size(3)
       ->expected(1, 64)
       ->excludes(values);
+  app.add_option("--columns", given.columns,
+                 "Columns of the products of bmm and baddbmm, for all sizes of --dims (default: n)")
+      ->check(CLI::PositiveNumber)
+      ->needs(app.get_option("--dims"));
   app.add_option("--seed", options.seed, "Seed of the inputs, or random")
       ->transform(drawn_seed)
       ->excludes(values);
@@ -234,7 +239,7 @@ void read_options(const Arguments& given, testing::KernelCheckOptions& options) 
   if (!given.layouts.empty()) options.layouts.clear();
   for (const std::string& layout : given.layouts) options.layouts.push_back(kLayouts.at(layout));
   for (std::size_t i = 0; i + 2 < given.dims.size(); i += 3) {
-    options.dims.push_back({given.dims[i], given.dims[i + 1], given.dims[i + 2]});
+    options.dims.push_back({given.dims[i], given.dims[i + 1], given.dims[i + 2], given.columns});
   }
   options.device = Device(given.device);
   options.dtype = kDTypes.at(given.dtype);
@@ -250,6 +255,10 @@ void read_options(const Arguments& given, testing::KernelCheckOptions& options) 
   options.parameters.output_dtypes = by_position(given.output_dtypes);
   for (const std::string& kind : given.without) options.without.push_back(kind_of(kind));
   options.shrink = !given.no_shrink;
+  if (given.columns > 0 &&
+      !testing::has_columns(testing::kernel_op(given.op, options.parameters))) {
+    detail::fail("--columns", "expected bmm or baddbmm, got {}", given.op);
+  }
 }
 
 }  // namespace halfgrad::check

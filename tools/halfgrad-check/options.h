@@ -22,6 +22,7 @@ struct Arguments {
   std::string reduction;
   PositionedDTypes operand_dtypes, output_dtypes;
   std::vector<std::int64_t> dims;
+  std::int64_t columns = 0;
   std::string device = "cpu";
   bool in_process = false, no_shrink = false;
   std::string written_cases, judged_cases;  // folders
