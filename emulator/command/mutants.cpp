@@ -1,8 +1,9 @@
 #include <halfgrad/emulator/command/mutants.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <mutex>
 #include <regex>
 #include <set>
 #include <stdexcept>
@@ -10,9 +11,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include <halfgrad/emulator/command/emulated_run.h>
+#include <halfgrad/emulator/command/google_tests.h>
+#include <halfgrad/emulator/command/in_parallel.h>
+#include <halfgrad/emulator/command/mutant_run.h>
 #include <halfgrad/emulator/command/output_file.h>
-#include <halfgrad/emulator/ptx/mutation.h>
 #include <halfgrad/emulator/report/source_text.h>
 
 namespace halfgrad::emulator {
@@ -20,38 +22,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// A mutant may run this many times as long as the unchanged program, and some seconds more.
-constexpr double kMostTime = 10, kMoreSeconds = 10;
-
-/// Mutants of all lines that the run executed.
-std::set<Mutant> mutants_of(const std::string& json) {
-  std::set<Mutant> mutants;
-  const Json report = Json::parse(json);
-  for (const Json& kernel : report.at("kernels")) {
-    for (const Json& text : kernel.at("mutants")) {
-      // A line of PTX has no name that holds in another build.
-      const auto name = text.get<std::string>();
-      if (name.find("::") == std::string::npos) mutants.insert(parse_mutant(name));
-    }
-  }
-  return mutants;
-}
-
-/// Kind of the first error in a report, or "".
-std::string first_error(const std::string& json) {
-  if (json.empty()) return "";
-  const Json report = Json::parse(json);
-  for (const Json& finding : report.at("findings")) {
-    if (finding.at("severity") == "error") return finding.at("kind").get<std::string>();
-  }
-  return "";
-}
-
 /// Names the check or the exit code that shows the mutant; "" if the run looks like a good one.
-std::string noticed_by(const EmulatedRun& run, double seconds, double limit) {
-  if (const std::string error = first_error(run.json); !error.empty()) return error;
-  if (seconds > limit) return "did not end in " + std::to_string(static_cast<int>(limit)) + " s";
-  return run.code == 0 ? "" : "exit code " + std::to_string(run.code);
+std::string noticed_by(const MutantRun& done, double limit) {
+  if (const std::string error = done.first_error(); !error.empty()) return error;
+  if (done.seconds > limit) {
+    return "did not end in " + std::to_string(static_cast<int>(limit)) + " s";
+  }
+  return done.run.code == 0 ? "" : "exit code " + std::to_string(done.run.code);
 }
 
 /// "barrier    kernels/reduce.cu:31", with the file's path from the current folder.
@@ -66,74 +43,119 @@ std::string line_of(const Mutant& mutant) {
 
 struct Trial {
   Mutant mutant;
-  std::string found;  ///< see noticed_by()
+  std::string found = {};  ///< see noticed_by()
+  std::size_t tests = 0;   ///< of GoogleTest, that execute the line
 };
+
+/// " by 3 tests", if tests were chosen.
+std::string text_of_tests(const Trial& trial) {
+  if (trial.tests == 0) return "";
+  return " by " + std::to_string(trial.tests) + (trial.tests == 1 ? " test" : " tests");
+}
 
 class Trials {
  public:
   explicit Trials(const CommandOptions& options) : options_(options) {}
 
   int run() {
-    const EmulatedRun unchanged = run_once("", {});
-    const std::string error = first_error(unchanged.json);
-    if (unchanged.code != 0 || !error.empty() || unchanged.json.empty()) {
-      std::fprintf(stderr,
-                   "halfgrad-emulate: expected the unchanged program to return 0 without errors, "
-                   "got exit code %d%s%s\n",
-                   unchanged.code, error.empty() ? "" : " and the error ", error.c_str());
-      if (unchanged.code != 0) return unchanged.code;
-      return error.empty() ? kNothingChecked : kErrorsFound;
-    }
-    limit_ = kMostTime * seconds_ + kMoreSeconds;
-    const std::vector<Mutant> mutants = chosen(mutants_of(unchanged.json));
-    if (mutants.empty()) {
+    const MutantRun unchanged = run_mutant(options_, options_.program, "", {});
+    if (!unchanged.passed()) return refuse(unchanged);
+    seconds_ = unchanged.seconds;
+    choose(unchanged.mutants());
+    if (trials_.empty()) {
       std::fprintf(stderr,
                    "halfgrad-emulate: expected a kernel line that a mutant changes, got none: "
                    "compile with -lineinfo, and let --mutants=REGEX match KIND:FILE:LINE\n");
       return kNothingChecked;
     }
     std::fprintf(stderr, "halfgrad-emulate: %zu mutants; the program takes %.2f s\n",
-                 mutants.size(), seconds_);
-    for (const Mutant& mutant : mutants) try_one(mutant, mutants.size());
+                 trials_.size(), seconds_);
+    if (options_.gtest) measure_tests();
+    in_parallel(trials_.size(), options_.jobs, [&](std::size_t i) { try_one(trials_[i]); });
     write_json();
     return summarise_trials();
   }
 
  private:
-  EmulatedRun run_once(const std::string& mutant, const RunLimits& limits) {
-    Settings settings = options_.settings;
-    settings.mutant = mutant;
-    const auto begin = std::chrono::steady_clock::now();
-    EmulatedRun done = run_emulated(options_.program, settings, limits);
-    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    return done;
+  static int refuse(const MutantRun& unchanged) {
+    const std::string error = unchanged.first_error();
+    const int code = unchanged.run.code;
+    std::fprintf(stderr,
+                 "halfgrad-emulate: expected the unchanged program to return 0 without errors, "
+                 "got exit code %d%s%s%s\n",
+                 code, error.empty() ? "" : " and the error ", error.c_str(),
+                 error.empty() ? "" : "; --check chooses the checks");
+    if (code != 0) return code;
+    return error.empty() ? kNothingChecked : kErrorsFound;
   }
 
-  std::vector<Mutant> chosen(const std::set<Mutant>& mutants) const {
+  void choose(const std::set<Mutant>& mutants) {
     const std::regex wanted(options_.mutants);
-    std::vector<Mutant> result;
     for (const Mutant& mutant : mutants) {
-      if (std::regex_search(to_string(mutant), wanted)) result.push_back(mutant);
+      if (std::regex_search(to_string(mutant), wanted)) trials_.push_back({mutant});
     }
-    return result;
   }
 
-  void try_one(const Mutant& mutant, std::size_t count) {
-    const EmulatedRun done = run_once(to_string(mutant), {.silent = true, .seconds = limit_});
-    trials_.push_back({mutant, noticed_by(done, seconds_, limit_)});
-    const std::string& found = trials_.back().found;
-    std::fprintf(stderr, "%4zu/%zu  %s  %s%s\n", trials_.size(), count, line_of(mutant).c_str(),
-                 found.empty() ? "NOT FOUND" : "found: ", found.c_str());
+  /// The fastest tests first.
+  void measure_tests() {
+    tests_ = google_tests(options_);
+    std::sort(tests_.begin(), tests_.end(),
+              [](const GoogleTest& a, const GoogleTest& b) { return a.seconds < b.seconds; });
+  }
+
+  std::string found_in(const std::vector<std::string>& program, const Mutant& mutant,
+                       double seconds) const {
+    const double limit = mutant_limit(seconds);
+    return noticed_by(
+        run_mutant(options_, program, to_string(mutant), {.silent = true, .seconds = limit}),
+        limit);
+  }
+
+  /// Runs the tests that execute the line, in groups that grow: most mutants are found at once, and
+  /// few starts of the program are needed for the others.
+  std::string found_by_tests(Trial& trial) const {
+    std::vector<const GoogleTest*> tests;
+    for (const GoogleTest& test : tests_) {
+      if (test.mutants.contains(trial.mutant)) tests.push_back(&test);
+    }
+    trial.tests = tests.size();
+    // Only tests that do not pass alone execute the line, or none does.
+    if (tests.empty()) return found_in(options_.program, trial.mutant, seconds_);
+    constexpr std::size_t kGrowth = 4, kMost = 512;  // an argument has at most 128 KiB
+    std::size_t size = 1;
+    for (std::size_t begin = 0; begin < tests.size(); size = std::min(kMost, size * kGrowth)) {
+      const std::size_t end = std::min(begin + size, tests.size());
+      std::vector<std::string> names;
+      double seconds = 0;
+      for (; begin < end; ++begin) {
+        names.push_back(tests[begin]->name);
+        seconds += tests[begin]->seconds;
+      }
+      std::string found = found_in(with_tests(options_.program, names), trial.mutant, seconds);
+      if (!found.empty()) return found;
+    }
+    return "";
+  }
+
+  void try_one(Trial& trial) {
+    trial.found =
+        options_.gtest ? found_by_tests(trial) : found_in(options_.program, trial.mutant, seconds_);
+    const std::scoped_lock lock(printing_);
+    std::fprintf(stderr, "%4zu/%zu  %s  %s%s%s\n", ++done_, trials_.size(),
+                 line_of(trial.mutant).c_str(),
+                 trial.found.empty() ? "NOT FOUND" : "found: ", trial.found.c_str(),
+                 trial.found.empty() ? text_of_tests(trial).c_str() : "");
   }
 
   void write_json() const {
     if (options_.json.empty()) return;
     Json list = Json::array();
-    for (const auto& [mutant, found] : trials_) {
+    for (const auto& [mutant, found, tests] : trials_) {
       list.push_back({{"kind", mutant_name(mutant.kind)},
                       {"file", mutant.at.file},
                       {"line", mutant.at.line},
                       {"found", found}});
+      if (options_.gtest) list.back()["tests"] = tests;
     }
     write_file(options_.json, Json{{"mutants", list}}.dump(1) + "\n");
   }
@@ -145,18 +167,20 @@ class Trials {
                  trials_.size() - missed, trials_.size(),
                  missed == 0 ? "" : "; nothing noticed these:");
     SourceText sources;
-    for (const auto& [mutant, found] : trials_) {
-      if (!found.empty()) continue;
-      std::fprintf(stderr, "  %s\n      %s\n", line_of(mutant).c_str(),
-                   sources.line(mutant.at.file, mutant.at.line).c_str());
+    for (const Trial& trial : trials_) {
+      if (!trial.found.empty()) continue;
+      std::fprintf(stderr, "  %s\n      %s\n", line_of(trial.mutant).c_str(),
+                   sources.line(trial.mutant.at.file, trial.mutant.at.line).c_str());
     }
     return missed == 0 ? 0 : kErrorsFound;
   }
 
   const CommandOptions& options_;
   std::vector<Trial> trials_;
-  double seconds_ = 0;  ///< the last run's
-  double limit_ = 0;
+  std::vector<GoogleTest> tests_;
+  double seconds_ = 0;  ///< the unchanged program's
+  std::mutex printing_;
+  std::size_t done_ = 0;
 };
 
 }  // namespace

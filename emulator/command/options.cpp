@@ -28,6 +28,7 @@ constexpr const char* kExamples =
     "  halfgrad-emulate --step=softmax ./a              every instruction of kernels *softmax*\n"
     "  halfgrad-emulate --mutants ./tests               which mistakes in kernels would ./tests "
     "miss?\n"
+    "  halfgrad-emulate --mutants --gtest --jobs 8 ./tests    the same, faster: chosen tests only\n"
     "\nThe exit code is the program's own if that is not 0, otherwise 9 if an error was found,\n"
     "and 0 if none was.\n";
 
@@ -123,6 +124,13 @@ void add_options(CLI::App& app, CommandOptions& options) {
   for (const char* other : {"--mutate", "--step", "--junit", "--trace", "--report"}) {
     mutants->excludes(app.get_option(other));
   }
+  app.add_flag("--gtest", options.gtest,
+               "With --mutants, for a program of GoogleTest: run only the tests that execute the "
+               "changed line, until one notices")
+      ->needs(mutants);
+  app.add_option("--jobs", options.jobs, "With --mutants: mutants that run at a time")
+      ->check(CLI::Range(1, 1024))
+      ->needs(mutants);
 }
 
 }  // namespace

@@ -14,6 +14,8 @@ struct CommandOptions {
   std::string html, json, junit, trace;  ///< files to write, or ""
   std::string step_kernel;               ///< "": no --step; "*": of all kernels
   std::string mutants;                   ///< "": no --mutants; else a regular expression
+  bool gtest = false;                    ///< the program's tests are those of GoogleTest
+  unsigned jobs = 1;                     ///< mutants that run at a time
   std::vector<std::string> program;      ///< name and arguments
 };
 
