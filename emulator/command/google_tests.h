@@ -12,8 +12,8 @@ namespace halfgrad::emulator {
 /// A test of a program of GoogleTest.
 struct GoogleTest {
   std::string name;          ///< "Suite.Test"
-  double seconds = 0;        ///< of a run of this test alone
-  std::set<Mutant> mutants;  ///< of the kernel lines that it executes
+  double seconds = 0;        ///< a run of this test alone takes
+  std::set<Mutant> mutants;  ///< changes of the kernel lines that it executes
 };
 
 /// Runs each test that the program lists alone, options.jobs at a time. Names those that do not

@@ -44,7 +44,7 @@ std::string line_of(const Mutant& mutant) {
 struct Trial {
   Mutant mutant;
   std::string found = {};  ///< see noticed_by()
-  std::size_t tests = 0;   ///< of GoogleTest, that execute the line
+  std::size_t tests = 0;   ///< how many tests of GoogleTest execute the line
 };
 
 /// " by 3 tests", if tests were chosen.
