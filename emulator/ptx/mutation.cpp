@@ -19,8 +19,8 @@ constexpr std::array<const char*, static_cast<std::size_t>(MutantKind::count)> k
 /// Words that take each other's place: comparisons, also unsigned and unordered ones, and opcodes.
 constexpr std::pair<std::string_view, std::string_view> kComparisons[] = {
     {"lt", "le"}, {"gt", "ge"}, {"lo", "ls"}, {"hi", "hs"}, {"ltu", "leu"}, {"gtu", "geu"}};
-constexpr std::pair<std::string_view, std::string_view> kOpcodes[] = {{"add", "sub"},
-                                                                      {"min", "max"}};
+constexpr std::pair<std::string_view, std::string_view> kOpcodes[] = {
+    {"add", "sub"}, {"min", "max"}, {"fma", kMultiplySubtract}};
 
 /// The partner of a word, or "".
 std::string_view partner(std::span<const std::pair<std::string_view, std::string_view>> pairs,
@@ -121,8 +121,9 @@ std::optional<MutantKind> mutant_kind(const Statement& statement) {
     return floats ? MutantKind::threshold : MutantKind::bound;
   }
   if (statement.opcode == "min" || statement.opcode == "max") return MutantKind::extremum;
-  if ((statement.opcode == "add" || statement.opcode == "sub") && floats) return MutantKind::sign;
-  return std::nullopt;
+  const bool adds =
+      statement.opcode == "add" || statement.opcode == "sub" || statement.opcode == "fma";
+  return adds && floats ? std::optional(MutantKind::sign) : std::nullopt;
 }
 
 std::optional<SourceLine> mutant_place(const ModuleIndex& index, const Location& location) {

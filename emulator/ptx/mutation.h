@@ -19,12 +19,16 @@ enum class MutantKind : std::uint8_t {
   barrier,    ///< a barrier, a fence or a wait for copies or products is left out
   bound,      ///< `<` and `<=`, or `>` and `>=`, are exchanged between integers
   threshold,  ///< the same between floating-point values
-  sign,       ///< + and - are exchanged between floating-point values
+  sign,       ///< + and - are exchanged between floating-point values, also in a fused a b + c
   extremum,   ///< the minimum and the maximum are exchanged
   store,      ///< a store to global or shared memory is left out
   count
 };
 const char* mutant_name(MutantKind kind);
+
+/// The opcode of a b - c, into which a mutant changes `fma`. It cannot be written in PTX, which has
+/// `fma` of a negated c instead.
+inline constexpr std::string_view kMultiplySubtract = "fma-";
 
 /// A line of the CUDA source, or of the PTX with file "" if compiled without -lineinfo.
 struct SourceLine {

@@ -3,6 +3,7 @@
 #include <halfgrad/emulator/ptx/instructions/pages.h>
 #include <halfgrad/emulator/ptx/instructions/selection.h>
 #include <halfgrad/emulator/ptx/instructions/video_selectors.h>
+#include <halfgrad/emulator/ptx/mutation.h>
 
 namespace halfgrad::emulator {
 namespace {
@@ -52,6 +53,7 @@ std::span<const OpcodeEntry> arithmetic_opcodes() {
       {"mul", &product},
       {"mad", &product},
       {"fma", &product},
+      {kMultiplySubtract, &product},
       {"mul24", &integer_products},
       {"mad24", &integer_products},
       {"abs", &sign},

@@ -5,6 +5,7 @@
 #include <halfgrad/emulator/ptx/instructions/float_values.h>
 #include <halfgrad/emulator/ptx/instructions/pages.h>
 #include <halfgrad/emulator/ptx/instructions/selection.h>
+#include <halfgrad/emulator/ptx/mutation.h>
 
 #include <cfenv>
 #include <cmath>
@@ -60,6 +61,19 @@ struct FusedMultiplyAddFloats {
   template <Rounding R>
   static double odd(double a, double b, double c) {
     return add_to_odd<R>(a * b, c);
+  }
+};
+
+/// A mutant of fma (mutation.h).
+struct FusedMultiplySubtractFloats {
+  static constexpr unsigned kSources = 3;
+  template <class T>
+  static T compute(T a, T b, T c) {
+    return std::fma(a, b, -c);
+  }
+  template <Rounding R>
+  static double odd(double a, double b, double c) {
+    return add_to_odd<R>(a * b, -c);
   }
 };
 
@@ -203,6 +217,7 @@ void float_arithmetic(Encoder& encoder) {
   if (opcode == "sub") return choose_rounded<SubtractFloats>(encoder);
   if (opcode == "mul") return choose_rounded<MultiplyFloats>(encoder);
   if (opcode == "fma" || opcode == "mad") return choose_rounded<FusedMultiplyAddFloats>(encoder);
+  if (opcode == kMultiplySubtract) return choose_rounded<FusedMultiplySubtractFloats>(encoder);
   encoder.instruction.kind = InstructionClass::special_function;
   if (opcode == "div") return choose_rounded<DivideFloats>(encoder);
   if (opcode == "sqrt") return choose_rounded<SquareRoot>(encoder);

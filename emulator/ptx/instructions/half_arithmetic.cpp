@@ -4,6 +4,7 @@
 #include <halfgrad/emulator/ptx/instructions/float_minimum_maximum.h>
 #include <halfgrad/emulator/ptx/instructions/half_lanes.h>
 #include <halfgrad/emulator/ptx/instructions/pages.h>
+#include <halfgrad/emulator/ptx/mutation.h>
 
 namespace halfgrad::emulator {
 namespace {
@@ -27,6 +28,12 @@ struct MultiplyHalves {
 struct FusedMultiplyAddHalves {
   static constexpr unsigned kSources = 3;
   static double compute(double a, double b, double c) { return add_to_odd(a * b, c); }
+};
+
+/// A mutant of fma (mutation.h).
+struct FusedMultiplySubtractHalves {
+  static constexpr unsigned kSources = 3;
+  static double compute(double a, double b, double c) { return add_to_odd(a * b, -c); }
 };
 
 template <bool Largest, bool KeepNan, bool XorSign>
@@ -121,6 +128,7 @@ void half_arithmetic(Encoder& encoder) {
   if (opcode == "sub") return choose_half_formula<SubtractHalves>(encoder);
   if (opcode == "mul") return choose_half_formula<MultiplyHalves>(encoder);
   if (opcode == "fma") return choose_half_formula<FusedMultiplyAddHalves>(encoder);
+  if (opcode == kMultiplySubtract) return choose_half_formula<FusedMultiplySubtractHalves>(encoder);
   encoder.unknown("no such operation on f16 and bf16");
 }
 

@@ -41,6 +41,13 @@ const Change kChanges[] = {
      "cvt.rni.u32.f32 %r2, %r3;", 73, 67},
     {MutantKind::sign, "cvt.rn.f32.u32 %r3, %r1;", "sub.f32 %r3, %r3, 0f40400000;",
      "cvt.rni.u32.f32 %r2, %r3;", 67, 73},
+    {MutantKind::sign, "cvt.rn.f32.u32 %r3, %r1;", "fma.rn.f32 %r3, %r3, %r3, 0f40400000;",
+     "cvt.rni.u32.f32 %r2, %r3;", 4903, 4897},
+    {MutantKind::sign, "cvt.rn.f32.u32 %r3, %r1;", "fma.rz.f32 %r3, %r3, %r3, 0f40400000;",
+     "cvt.rni.u32.f32 %r2, %r3;", 4903, 4897},
+    // Halves: 2 is 0x4000, 3 is 0x4200, 1 is 0x3c00; 2 * 3 + 1 and 2 * 3 - 1 are 0x4700 and 0x4500.
+    {MutantKind::sign, "mov.u32 %r3, 0x40004000; mov.u32 %r4, 0x42004200; mov.u32 %r5, 0x3c003c00;",
+     "fma.rn.f16x2 %r2, %r3, %r4, %r5;", "", 0x47004700, 0x45004500},
     {MutantKind::extremum, "", "min.u32 %r2, %r1, 3;", "", 3, 70},
     {MutantKind::extremum, "cvt.rn.f32.u32 %r3, %r1;", "max.f32 %r3, %r3, 0f40400000;",
      "cvt.rni.u32.f32 %r2, %r3;", 70, 3},
