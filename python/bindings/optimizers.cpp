@@ -198,6 +198,12 @@ void bind_optimizer(nb::module_& optim) {
           "Makes one update. Calls `closure` first, if given, and returns its loss.")
       .def("zero_grad", &Optimizer::zero_grad, "set_to_none"_a = true, ReleaseGil(),
            "Drops the gradients, or overwrites them with zeros.")
+      .def("set_late_updates", &Optimizer::set_late_updates, "enabled"_a = true,
+           "min_elements"_a = std::int64_t{1} << 20, ReleaseGil(),
+           "Lets step() on a GPU return before large parameters are updated. A second stream\n"
+           "updates them, in launches of at least `min_elements` elements, and their next use\n"
+           "waits for it. The bits are the same. Does nothing on the CPU.")
+      .def_prop_ro("has_late_updates", &Optimizer::has_late_updates)
       .def("parameters", &Optimizer::parameters)
       .def_prop_ro("steps", &Optimizer::steps, "The number of calls of step().")
       .def_prop_ro("name", &Optimizer::name)

@@ -1,3 +1,4 @@
+#include <halfgrad/autograd/mlp.h>
 #include <halfgrad/core/device.h>
 #include <halfgrad/core/dtype.h>
 #include <halfgrad/core/gemm.h>
@@ -60,6 +61,17 @@ void bind_device(nb::module_& module) {
   cuda.def("set_allow_tf32", &backends::cuda::matmul::set_allow_tf32, "allow"_a,
            "Whether products of float32 on a GPU may round their operands to TF32.");
   cuda.def("allow_tf32", &backends::cuda::matmul::allow_tf32);
+  cuda.def("set_allow_fp16_reduced_precision_reduction",
+           &backends::cuda::matmul::set_allow_fp16_reduced_precision_reduction, "allow"_a,
+           "Whether partial sums of products of float16 may be added in float16.");
+  cuda.def("allow_fp16_reduced_precision_reduction",
+           &backends::cuda::matmul::allow_fp16_reduced_precision_reduction);
+  cuda.def("set_allow_relu_mask", &backends::cuda::matmul::set_allow_relu_mask, "allow"_a,
+           "Whether large products may compute relu, which then may turn NaN into 0.");
+  cuda.def("allow_relu_mask", &backends::cuda::matmul::allow_relu_mask);
+  cuda.def("set_allow_warpgroup_mlp", &backends::cuda::set_allow_warpgroup_mlp, "allow"_a,
+           "Whether mlp may compute gradients by the warpgroups of compute capability 9.0.");
+  cuda.def("allow_warpgroup_mlp", &backends::cuda::allow_warpgroup_mlp);
   cuda.def("why_unavailable", &cuda::why_unavailable,
            "Returns the reason why is_available() is False; empty if it is True.");
   nb::module_ cpu = module.def_submodule("cpu", "Switches of products on a CPU.");

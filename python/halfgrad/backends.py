@@ -1,4 +1,5 @@
-"""Switches under the names of torch.backends, and `cpu.allow_amx`."""
+"""Switches under the names of torch.backends. halfgrad's own are `cpu.allow_amx`,
+`cuda.allow_warpgroup_mlp` and `cuda.matmul.allow_relu_mask`."""
 
 from ._halfgrad import cpu as _cpu
 from ._halfgrad import cuda as _cpp
@@ -32,9 +33,38 @@ class _Matmul:
     def allow_tf32(self, allow: bool) -> None:
         _cpp.set_allow_tf32(allow)
 
+    @property
+    def allow_fp16_reduced_precision_reduction(self) -> bool:
+        """Whether partial sums of products of float16 may be added in float16. False by default;
+        PyTorch's default is True."""
+        return _cpp.allow_fp16_reduced_precision_reduction()
+
+    @allow_fp16_reduced_precision_reduction.setter
+    def allow_fp16_reduced_precision_reduction(self, allow: bool) -> None:
+        _cpp.set_allow_fp16_reduced_precision_reduction(allow)
+
+    @property
+    def allow_relu_mask(self) -> bool:
+        """Whether large products may compute relu. That saves a launch, but NaN may become 0."""
+        return _cpp.allow_relu_mask()
+
+    @allow_relu_mask.setter
+    def allow_relu_mask(self, allow: bool) -> None:
+        _cpp.set_allow_relu_mask(allow)
+
 
 class _Cuda:
     matmul = _Matmul()
+
+    @property
+    def allow_warpgroup_mlp(self) -> bool:
+        """Whether `functional.mlp` and `FusedMLP` may compute gradients by the warpgroups of an
+        H100. That has run in the GPU emulator only."""
+        return _cpp.allow_warpgroup_mlp()
+
+    @allow_warpgroup_mlp.setter
+    def allow_warpgroup_mlp(self, allow: bool) -> None:
+        _cpp.set_allow_warpgroup_mlp(allow)
 
 
 class _Cudnn:

@@ -378,3 +378,20 @@ def test_plateaus_have_a_least_rate_for_each_group():
     optimizer.add_param_group({"params": [hg.ones(1, requires_grad=True)]})
     with pytest.raises(ValueError, match="one for each of the 3 groups, got 2"):
         plateau.step(1.0)
+
+
+def test_late_updates_keep_the_bits():
+    weights = []
+    for late in [False, True]:
+        p = hg.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+        optimizer = hg.optim.Adam([p], lr=0.1)
+        optimizer.set_late_updates(late, min_elements=1)
+        assert optimizer.has_late_updates == late
+        for _ in range(3):
+            optimizer.zero_grad()
+            (p * p).sum().backward()
+            optimizer.step()
+        weights.append(p.tolist())
+    assert weights[0] == weights[1] != [[1.0, 2.0], [3.0, 4.0]]
+    with pytest.raises(ValueError, match="set_late_updates: expected min_elements >= 1, got 0"):
+        optimizer.set_late_updates(True, min_elements=0)

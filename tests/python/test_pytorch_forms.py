@@ -246,6 +246,16 @@ def test_small_switches():
     hg.backends.cpu.allow_amx = False
     assert not hg.backends.cpu.allow_amx
     hg.backends.cpu.allow_amx = True
+    matmul = hg.backends.cuda.matmul
+    for place, name in [
+        (matmul, "allow_fp16_reduced_precision_reduction"),
+        (matmul, "allow_relu_mask"),
+        (hg.backends.cuda, "allow_warpgroup_mlp"),
+    ]:
+        assert not getattr(place, name)
+        setattr(place, name, True)
+        assert getattr(place, name)
+        setattr(place, name, False)
     hg.use_deterministic_algorithms(True)
     assert hg.are_deterministic_algorithms_enabled()
     hg.backends.cudnn.benchmark = False
