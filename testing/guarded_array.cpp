@@ -42,6 +42,9 @@ std::size_t offset_in_pages(Layout layout, std::size_t bytes, std::size_t pages,
   constexpr std::size_t kAlignment = 64, kVector = 16, kVectors = kAlignment / kVector;
   switch (layout) {
     case Layout::misaligned: {
+      if (placement.round >= kOneMisaligned) {
+        return placement.array == placement.round - kOneMisaligned ? item : 0;
+      }
       // Every array has every offset in `places` rounds. Which offsets meet is drawn by `turn`.
       const std::size_t places = kVector / item, turn = placement.round / places;
       const std::size_t start =

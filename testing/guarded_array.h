@@ -27,6 +27,8 @@ const char* name(Layout layout);
 struct Placement {
   std::uint32_t array = 0, round = 0;
 };
+/// In this round plus i only array i is misaligned.
+inline constexpr std::uint32_t kOneMisaligned = 1u << 31;
 
 /// An array for a kernel under test, with guard memory before, after and between its elements that
 /// the kernel may not touch: at least a page on either side. Every guard byte has the same value.

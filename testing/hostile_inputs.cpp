@@ -113,7 +113,8 @@ std::string_view name(Hostile kind) {
                                         "one-sided rows",
                                         "wide integers",
                                         "wide integers in other operands",
-                                        "peak last"};
+                                        "peak last",
+                                        "nan in the last row"};
   return names[static_cast<int>(kind)];
 }
 
@@ -129,6 +130,7 @@ Hostile kind_for_operand(Hostile kind, std::size_t operand, std::size_t count) {
     case Hostile::special_rows:
     case Hostile::inf_runs:
     case Hostile::peak_last:
+    case Hostile::last_row:
       return operand == 0 ? kind : Hostile::normal;
     case Hostile::inf_last:
     case Hostile::nan_last:
@@ -182,6 +184,9 @@ void HostileOperand::put_in_row(Hostile kind, std::size_t number, double* row) c
       return;
     case Hostile::peak_last:
       row[row_ - 1] = number % 2 == 0 ? kPeak : -kPeak;
+      return;
+    case Hostile::last_row:
+      if (number + 1 == row_dice_.size()) row[row_ - 1] = std::numeric_limits<double>::quiet_NaN();
       return;
     case Hostile::ties:
       // Other operands than the first are half of a distance.

@@ -49,9 +49,11 @@ enum class Hostile : std::uint8_t {
   wide_others,    ///< the same with the wide integers in operands 1, 3, ...
   peak_last,      ///< one large element at the end of each row: exp overflows beside the maximum of
                   ///< the others
+  last_row,  ///< a NaN at the end of the last row, for sums over more rows than a worst-case bound
+             ///< can count
 };
 
-inline constexpr int kHostileKinds = static_cast<int>(Hostile::peak_last) + 1;
+inline constexpr int kHostileKinds = static_cast<int>(Hostile::last_row) + 1;
 
 std::string_view name(Hostile kind);
 /// Returns the kind for one of `count` operands: a kind that would hide others, such as NaN, goes

@@ -149,6 +149,9 @@ struct CheckDims {
   std::vector<Dims> all_kinds, few_kinds;
 };
 CheckDims check_dims_of(const KernelOp& op);
+/// The sizes of a check under the emulator, which is slow: those for all kinds of inputs and, for
+/// ops of single elements or rows, one with whole vectors for several warps.
+std::vector<Dims> emulated_dims(const KernelOp& op);
 
 /// Cases of one size in one layout, which share the random draws of their operands.
 struct CaseGroup {

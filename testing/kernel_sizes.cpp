@@ -49,16 +49,16 @@ std::vector<Dims> small_dims(const KernelOp& op) {
 std::vector<Dims> more_dims(const KernelOp& op) {
   if (!op.any_dims) return {};
   if (op.elementwise) {
-    return {{1, 2},    {3, 6},    {5, 9},    {2, 11},    {12, 12},   {130, 33},
-            {18, 66},  {1, 16},   {1, 128},  {1, 256},   {16, 32},   {128, 32},
-            {1, 1024}, {2, 2054}, {1, 8203}, {1, 33001}, {1, 66001}, {131075, 1}};
+    return {{1, 2},    {3, 6},    {5, 9},     {2, 11},    {12, 12},   {130, 33}, {18, 66},
+            {1, 16},   {1, 128},  {1, 256},   {16, 32},   {128, 32},  {1, 1024}, {2, 2054},
+            {1, 8203}, {3, 9216}, {1, 33001}, {1, 66001}, {131075, 1}};
   }
   if (!depends_on_n(op)) {
     return {{2, 1, 2},     {4, 1, 6},     {18, 1, 13},   {3, 1, 37},   {7, 1, 12},    {12, 1, 12},
             {33, 1, 33},   {66, 1, 18},   {300, 1, 162}, {36, 1, 314}, {16, 1, 16},   {32, 1, 32},
             {64, 1, 128},  {128, 1, 4},   {3, 1, 96},    {2, 1, 768},  {10007, 1, 3}, {3, 1, 256},
-            {2, 1, 512},   {2, 1, 1024},  {1, 1, 4096},  {2, 1, 2054}, {2, 1, 8203},  {1, 1, 33001},
-            {33001, 1, 1}, {1, 1, 66001}, {65540, 1, 2}};
+            {5, 1, 512},   {4, 1, 1024},  {1, 1, 4096},  {2, 1, 2054}, {2, 1, 8203},  {3, 1, 9216},
+            {1, 1, 33001}, {33001, 1, 1}, {1, 1, 66001}, {65540, 1, 2}};
   }
   if (has_three_dims(op)) {
     std::vector<Dims> dims = {{4, 4, 4},    {5, 9, 10},   {9, 4, 4},     {6, 35, 3},   {33, 2, 5},
@@ -72,17 +72,17 @@ std::vector<Dims> more_dims(const KernelOp& op) {
       }
     }
     // Many keys or channels, and several tiles of both queries and keys, where that is affordable.
-    for (const Dims& d :
-         {Dims{1, 300, 2}, Dims{2, 2056, 2}, Dims{140, 150, 5}, Dims{1, 66001, 1}}) {
+    for (const Dims& d : {Dims{1, 300, 2}, Dims{2, 2056, 2}, Dims{140, 150, 5}, Dims{70, 130, 64},
+                          Dims{1, 66001, 1}}) {
       if (largest_array(op, raised_to_least(op, d)) < 150'000) dims.push_back(d);
     }
     return dims;
   }
-  return {{12, 12, 12},  {5, 12, 12},   {12, 12, 5},  {12, 5, 12},    {4, 6, 34},    {6, 10, 37},
-          {9, 7, 18},    {33, 34, 10},  {66, 70, 40}, {130, 131, 73}, {16, 16, 16},  {32, 32, 32},
-          {64, 64, 128}, {128, 128, 8}, {4, 256, 32}, {256, 4, 16},   {5, 7, 96},    {2, 3, 768},
-          {3, 5, 1024},  {2, 2056, 3},  {3, 8203, 2}, {1, 33001, 1},  {1, 66001, 2}, {66001, 1, 2},
-          {2, 3, 8194},  {1, 1, 66001}};
+  return {{12, 12, 12},  {5, 12, 12},    {12, 12, 5},  {12, 5, 12},    {4, 6, 34},    {6, 10, 37},
+          {9, 7, 18},    {33, 34, 10},   {66, 70, 40}, {130, 131, 73}, {16, 16, 16},  {32, 32, 32},
+          {64, 64, 256}, {128, 128, 96}, {4, 768, 32}, {4, 256, 32},   {256, 4, 16},  {5, 7, 96},
+          {2, 3, 768},   {3, 5, 1024},   {2, 2056, 3}, {3, 8203, 2},   {1, 33001, 1}, {1, 66001, 2},
+          {66001, 1, 2}, {2, 3, 8194},   {1, 1, 66001}};
 }
 
 /// Raises the dims to the least ones, and leaves out those whose shapes are already there.
@@ -104,6 +104,13 @@ CheckDims check_dims_of(const KernelOp& op) {
   std::set<std::string> seen;
   std::vector<Dims> small = distinct(op, small_dims(op), seen);
   return {std::move(small), distinct(op, more_dims(op), seen)};
+}
+
+std::vector<Dims> emulated_dims(const KernelOp& op) {
+  std::vector<Dims> dims = check_dims_of(op).all_kinds;
+  if (op.any_dims && op.elementwise) dims.push_back({2, 1024});
+  if (op.any_dims && !op.elementwise && !depends_on_n(op)) dims.push_back({2, 1, 1024});
+  return dims;
 }
 
 std::vector<Dims> check_dims(const KernelOp& op) {

@@ -47,7 +47,7 @@ hg::testing::Kernel kernel_of(const Arguments& given, hg::testing::KernelCheckOp
   if (given.emulate) {
     // The emulator is slow, and finds races and stray accesses at small sizes in one run.
     if (options.dims.empty()) {
-      options.dims = check_dims_of(hg::testing::kernel_op(given.op, options.parameters)).all_kinds;
+      options.dims = emulated_dims(hg::testing::kernel_op(given.op, options.parameters));
     }
     if (!options.repeat) options.repeat = 0;
     return hg::testing::load_cuda_kernel(given.shared_library, given.symbol);

@@ -216,28 +216,52 @@ BlockKnowledge::BlockKnowledge(std::uint32_t block, unsigned warp_count, Tree kn
   for (unsigned warp = 0; warp < warp_count; ++warp) warps.emplace_back(block, warp, all);
 }
 
-void BlockKnowledge::arrive(unsigned id, Arrival arrival) {
-  if (arrival.lanes == 0) return;
+bool BlockKnowledge::follows_completion(const Barrier& barrier, Arrival arrival) const {
+  if (barrier.released.empty()) return true;
+  const WarpKnowledge& warp = warps[arrival.warp->index];
+  if ((arrival.lanes & ~barrier.released[arrival.warp->index]) == 0) return true;
+  bool waited = false;
+  for (std::size_t other = 0; other < barrier.released.size(); ++other) {
+    if (barrier.released[other] == 0) continue;
+    waited = true;
+    const auto thread =
+        static_cast<unsigned>(other * kWarpSize) + first_lane(barrier.released[other]);
+    if (warp.knows(first_lane(arrival.lanes), thread, barrier.since)) return true;
+  }
+  return !waited;  // no thread can tell when a barrier completed at which all only arrive
+}
+
+bool BlockKnowledge::arrive(unsigned id, Arrival arrival) {
+  if (arrival.lanes == 0) return true;
   WarpKnowledge& warp = warps[arrival.warp->index];
   warp.take_observed(arrival.lanes, true);
+  Barrier& barrier = barriers_[id];
+  const bool follows = follows_completion(barrier, arrival);
   Knowledge brought = warp.complete(first_lane(arrival.lanes), arrival.lanes, clock++);
   warp.take_fences(brought, arrival.lanes);
-  Knowledge& gathered = gatherings_[id];
+  Knowledge& gathered = barrier.gathered;
   gathered.own.join(brought.own);
   gathered.others = join(gathered.others, brought.others);
   gathered.fenced = join(gathered.fenced, brought.fenced);
   gathered.awaited = join(gathered.awaited, brought.awaited);
+  return follows;
 }
 
-bool BlockKnowledge::complete(Block& block, unsigned id, std::span<const Arrival> waiters) {
-  Knowledge known = std::exchange(gatherings_[id], Knowledge());
+bool BlockKnowledge::complete(Block& block, unsigned id, std::span<const Arrival> waiters,
+                              bool counted) {
+  Barrier& barrier = barriers_[id];
+  Knowledge known = std::exchange(barrier.gathered, Knowledge());
   // Threads that wait did nothing since they arrived. If nobody else is left, all is known up to
-  // now.
+  // now. A barrier without a count also waits until threads that never arrive have exited.
   bool everyone = true;
-  std::vector<LaneMask> waiting(warps.size());
+  std::vector<LaneMask>& waiting = barrier.released;
+  waiting.assign(warps.size(), 0);
   for (const Arrival& waiter : waiters) waiting[waiter.warp->index] |= waiter.lanes;
-  for (const Warp& warp : block.warps) everyone &= (warp.alive & ~waiting[warp.index]) == 0;
+  for (const Warp& warp : block.warps) {
+    everyone &= (warp.alive & ~waiting[warp.index]) == 0 && (warp.alive != 0 || !counted);
+  }
   if (everyone) known.own = ThreadClocks(clock++);
+  barrier.since = clock;
   const auto shared = std::make_shared<const Knowledge>(std::move(known));
   for (const Arrival& waiter : waiters) {
     const bool all = (waiter.warp->alive & ~waiting[waiter.warp->index]) == 0;

@@ -144,15 +144,22 @@ class BlockKnowledge {
   std::vector<WarpKnowledge> warps;
   ProxyFences proxy_fences;
 
-  /// Named barriers: an arrival releases, completion acquires all arrivals.
-  void arrive(unsigned id, Arrival arrival);
+  /// Named barriers: an arrival releases, completion acquires all arrivals. Returns whether the
+  /// arrival is ordered after the barrier's last completion. If not, it could have come before it.
+  bool arrive(unsigned id, Arrival arrival);
   /// Returns whether all threads of the block that still run are ordered after all that the block
-  /// did.
-  bool complete(Block& block, unsigned id, std::span<const Arrival> waiters);
+  /// did. A `counted` barrier waits for this count of arrivals, whoever has exited.
+  bool complete(Block& block, unsigned id, std::span<const Arrival> waiters, bool counted);
 
  private:
-  /// Knowledge that arrivals brought since the last completion, for each barrier.
-  std::map<unsigned, Knowledge> gatherings_;
+  struct Barrier {
+    Knowledge gathered;              ///< brought by arrivals since the last completion
+    std::vector<LaneMask> released;  ///< lanes that waited for the last completion, by warp
+    Clock since = 0;                 ///< the time after the last completion
+  };
+  bool follows_completion(const Barrier& barrier, Arrival arrival) const;
+
+  std::map<unsigned, Barrier> barriers_;
 };
 
 }  // namespace halfgrad::emulator

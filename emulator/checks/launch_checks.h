@@ -65,11 +65,17 @@ class LaunchChecks {
 
   /// Lanes of a warp synchronised: bar.warp.sync, shuffles, votes, matches, reductions.
   void warp_synchronised(Warp& warp, LaneMask lanes);
-  /// Lanes arrived at block barrier `id` (a release); bar.sync and bar.arrive.
-  void barrier_arrive(Block& block, unsigned id, Arrival arrival);
+  /// Lanes arrived at block barrier `id` (a release); bar.sync and bar.arrive. Returns whether they
+  /// are ordered after the barrier's last completion.
+  bool barrier_arrive(Block& block, unsigned id, Arrival arrival);
   /// The barrier completed: these lanes continue (an acquire of all arrivals since the last
-  /// completion).
-  void barrier_complete(Block& block, unsigned id, std::span<const Arrival> waiters);
+  /// completion). A `counted` barrier waits for this count of arrivals, whoever has exited.
+  void barrier_complete(Block& block, unsigned id, std::span<const Arrival> waiters, bool counted);
+  /// A phase of the mbarrier at this offset in shared memory of `owner` completed.
+  void phase_completed(Block& owner, std::uint32_t shared_offset);
+  /// A lane waited for a phase, and is ordered after the arrivals of all completed ones.
+  void phase_waited(Execution& execution, unsigned lane, const Access& access, Block& owner,
+                    std::uint32_t shared_offset);
   /// membar, fence. `sequential`: sequentially consistent, as membar and fence.sc are.
   void fence(Execution& execution, bool sequential, Scope scope);
   /// A product of wgmma or a bulk copy that reads these 16-byte chunks of shared memory was issued

@@ -5,6 +5,16 @@
 #include <halfgrad/emulator/checks/launch_state.h>
 
 namespace halfgrad::emulator {
+namespace {
+
+constexpr unsigned kMbarrierBytes = 8;
+
+/// The mbarrier's word in a cell of the shadow, or nullptr if no strong write made it one.
+ContendedWord* word_of(ShadowPage& page, const Cell& cell) {
+  return page.is_live(cell.write) && cell.write.listed ? &page.contended(cell.write) : nullptr;
+}
+
+}  // namespace
 
 void LaunchChecks::add_grid(Launch& launch) {
   launch.first_block = state_->races.grids().add(launch.request);
@@ -49,16 +59,51 @@ void LaunchChecks::warp_synchronised(Warp& warp, LaneMask lanes) {
   block.warps[warp.index].synchronise(lanes, block.clock++);
 }
 
-void LaunchChecks::barrier_arrive(Block& block, unsigned id, Arrival arrival) {
-  if (state_->check_race) state_of(block).knowledge.arrive(id, arrival);
+bool LaunchChecks::barrier_arrive(Block& block, unsigned id, Arrival arrival) {
+  return !state_->check_race || state_of(block).knowledge.arrive(id, arrival);
 }
 
-void LaunchChecks::barrier_complete(Block& block, unsigned id, std::span<const Arrival> waiters) {
+void LaunchChecks::barrier_complete(Block& block, unsigned id, std::span<const Arrival> waiters,
+                                    bool counted) {
   if (!state_->check_race) return;
   BlockState& state = state_of(block);
   // Other blocks of a cluster are not ordered after the readers.
   const bool alone = block.cluster.size() <= 1;
-  if (state.knowledge.complete(block, id, waiters) && alone) state.readers.forget();
+  if (state.knowledge.complete(block, id, waiters, counted) && alone) state.readers.forget();
+}
+
+// Who waits for a phase of an mbarrier is ordered after the arrivals of that phase, not after those
+// that a later phase has already counted (PTX ISA, "mbarrier.test_wait").
+void LaunchChecks::phase_completed(Block& owner, std::uint32_t shared_offset) {
+  if (!state_->check_race) return;
+  state_of(owner).each_cell(shared_offset, kMbarrierBytes, [](ShadowPage& page, const Cell& cell) {
+    ContendedWord* const word = word_of(page, cell);
+    if (word == nullptr) return;
+    Released& phase = word->released;
+    word->completed.device = join(word->completed.device, phase.device);
+    word->completed.fenced = join(word->completed.fenced, phase.fenced);
+    if (word->completed.block_number != phase.block_number) word->completed.block = nullptr;
+    word->completed.block = join(word->completed.block, phase.block);
+    word->completed.block_number = phase.block_number;
+    phase = Released();
+  });
+}
+
+void LaunchChecks::phase_waited(Execution& execution, unsigned lane, const Access& access,
+                                Block& owner, std::uint32_t shared_offset) {
+  if (!state_->check_race) return;
+  WarpKnowledge& warp = state_of(*execution.block).knowledge.warps[execution.warp->index];
+  const bool device = access.scope != Scope::cta;
+  state_of(owner).each_cell(shared_offset, kMbarrierBytes, [&](ShadowPage& page, const Cell& cell) {
+    const ContendedWord* const word = word_of(page, cell);
+    if (word == nullptr) return;
+    if (device) warp.await(lane, word->completed.fenced);
+    if (access.order == Order::acquire) {
+      warp.acquire(lane, word->completed, device);
+    } else {
+      warp.observe(lane, word->completed, device);
+    }
+  });
 }
 
 void LaunchChecks::fence(Execution& execution, bool sequential, Scope scope) {

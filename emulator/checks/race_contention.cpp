@@ -120,10 +120,11 @@ void RaceDetector::add_access(ContendedWord& word, const Touch& touch, LaneMask 
 void RaceDetector::synchronise(ContendedWord& word, const Touch& touch, LaneMask lanes) {
   const std::uint32_t block = touch.block.number & 0xffffffu;
   const bool reads = touch.access.kind != AccessKind::store;
-  if (reads && touch.device && word.released.fenced != nullptr) {
+  const bool takes = reads && touch.access.mbarrier == MbarrierAct::none;
+  if (takes && touch.device && word.released.fenced != nullptr) {
     each_lane(lanes, [&](unsigned lane) { touch.warp.await(lane, word.released.fenced); });
   }
-  if (reads && (word.released.device != nullptr || word.released.block != nullptr)) {
+  if (takes && (word.released.device != nullptr || word.released.block != nullptr)) {
     each_lane(lanes, [&](unsigned lane) {
       if (acquires(touch.access.order)) {
         touch.warp.acquire(lane, word.released, touch.device);
@@ -132,7 +133,7 @@ void RaceDetector::synchronise(ContendedWord& word, const Touch& touch, LaneMask
       }
     });
   }
-  if (!touch.write) return;
+  if (!touch.write || touch.access.mbarrier == MbarrierAct::wait) return;
   if (!reads) word.released = Released();  // a plain strong store ends the chain of releases
   if (touch.device) {
     each_lane(lanes, [&](unsigned lane) {

@@ -60,7 +60,8 @@ struct ContendedWord {
   /// writes before it precede what the thread does to this word next (PTX ISA, "Coherence").
   bool has_last = false;
   std::uint32_t last_block = 0, last_thread = 0;
-  Released released;
+  Released released;   ///< for an mbarrier: by arrivals of the phase that is not complete yet
+  Released completed;  ///< for an mbarrier: by arrivals of earlier phases
 };
 
 /// A launch, copy or other operation that accessed a page. `serial` is unique in the process.

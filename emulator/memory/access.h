@@ -26,6 +26,9 @@ inline constexpr std::uint64_t kWindowMask = 15ull << 60;
 /// same launch do not update.
 enum class AccessPath : std::uint8_t { memory, texture, surface, read_only };
 
+/// Role of an access to an mbarrier, whose phases order threads (LaunchChecks).
+enum class MbarrierAct : std::uint8_t { none, arrive, wait };
+
 /// One access of a warp: every active lane accesses `bytes` bytes.
 struct Access {
   Space space = Space::generic;
@@ -38,6 +41,7 @@ struct Access {
   /// Access by cp.async or a bulk copy, which is unordered until the program waits for it.
   bool asynchronous = false;
   AccessPath path = AccessPath::memory;
+  MbarrierAct mbarrier = MbarrierAct::none;
 };
 
 /// Host addresses of the bytes that each active lane accesses.

@@ -107,7 +107,14 @@ void BlockBarriers::arrive(Execution& execution, const Instruction& instruction,
     phase.any |= values != 0;
   }
   if (block_->launch->checks != nullptr) {
-    block_->launch->checks->barrier_arrive(*block_, id, {execution.warp, execution.mask});
+    const bool follows =
+        block_->launch->checks->barrier_arrive(*block_, id, {execution.warp, execution.mask});
+    if (!follows && block_->launch->machine.settings.check_sync) {
+      report(execution, instruction, lane, FindingKind::barrier,
+             "threads arrive at barrier " + std::to_string(id) +
+                 ", and nothing orders them after its last completion: they may be counted for "
+                 "that one, in place of others. Groups of threads need barriers of their own");
+    }
   }
   phase.partial[warp.index] |= execution.mask;
   if (!options.aligned) phase.credit += static_cast<std::uint32_t>(std::popcount(execution.mask));
@@ -153,7 +160,8 @@ void BlockBarriers::complete(unsigned id) {
     }
   }
   if (block_->launch->checks != nullptr) {
-    block_->launch->checks->barrier_complete(*block_, id, std::span(waiters.data(), count));
+    block_->launch->checks->barrier_complete(*block_, id, std::span(waiters.data(), count),
+                                             phase.expected != 0);
   }
   phase.open = false;
   open_ &= ~(1u << id);

@@ -1,6 +1,6 @@
 // mbarrier.* and cp.async.mbarrier.arrive (PTX ISA, "Parallel Synchronization and Communication
-// Instructions: mbarrier"). Arriving is an atomic release of the word, waiting an atomic acquire,
-// so the checks of races order threads by it as by any other atomic.
+// Instructions: mbarrier"). Arriving is an atomic release of the word, waiting an atomic acquire of
+// the arrivals of completed phases.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -10,36 +10,53 @@
 #include <halfgrad/emulator/ptx/instructions/mbarrier_access.h>
 #include <halfgrad/emulator/ptx/instructions/memory_decoders.h>
 #include <halfgrad/emulator/ptx/instructions/memory_form.h>
+#include <halfgrad/emulator/simt/launch.h>
 
 namespace halfgrad::emulator {
 namespace {
 
 constexpr unsigned kWordBytes = 8;
 
-/// Source 0 is the address' base; the other operands depend on the instruction.
-HostPointers locate(Execution& execution, const Instruction& instruction, AccessKind kind,
-                    Order order) {
-  const auto& options = instruction.options<MemoryOptions>();
-  const LaneAddresses addresses = addresses_of(execution, instruction, 0, options.base_bytes);
-  Access access = access_of(options, kind, kWordBytes);
+Access access_to(const Execution& execution, const Instruction& instruction, AccessKind kind,
+                 Order order, MbarrierAct act) {
+  Access access = access_of(instruction.options<MemoryOptions>(), kind, kWordBytes);
   access.order = order;
+  access.mbarrier = act;
   // Blocks of a cluster complete each other's phases, whatever scope those who wait name.
   if (execution.block->cluster.size() > 1) access.scope = std::max(access.scope, Scope::cluster);
-  return resolve(execution, instruction, access, addresses);
+  return access;
+}
+
+/// Source 0 is the address' base; the other operands depend on the instruction.
+HostPointers locate(Execution& execution, const Instruction& instruction, AccessKind kind,
+                    Order order, MbarrierAct act) {
+  const unsigned base_bytes = instruction.options<MemoryOptions>().base_bytes;
+  const LaneAddresses addresses = addresses_of(execution, instruction, 0, base_bytes);
+  return resolve(execution, instruction, access_to(execution, instruction, kind, order, act),
+                 addresses);
+}
+
+void note_completed(const Execution& execution, const MbarrierAccess& barrier) {
+  LaunchChecks* const checks = execution.launch->checks.get();
+  if (checks != nullptr) checks->phase_completed(barrier.owner(), barrier.offset());
 }
 
 /// Calls f(lane, barrier), lowest lane first, as one atomic operation of each lane.
 template <class F>
-void each_barrier(Execution& execution, const Instruction& instruction, Order order, F f) {
-  const HostPointers places = locate(execution, instruction, AccessKind::atomic, order);
+void each_barrier(Execution& execution, const Instruction& instruction, Order order,
+                  MbarrierAct act, F f) {
+  const HostPointers places = locate(execution, instruction, AccessKind::atomic, order, act);
   each_lane(execution.mask, [&](unsigned lane) {
     MbarrierAccess barrier(execution, instruction, lane, places.lane[lane]);
+    const bool phase = barrier.word.phase;
     f(lane, barrier);
+    if (barrier.word.phase != phase) note_completed(execution, barrier);
   });
 }
 
 void initialise(Execution& execution, const Instruction& instruction) {
-  const HostPointers places = locate(execution, instruction, AccessKind::store, Order::weak);
+  const HostPointers places =
+      locate(execution, instruction, AccessKind::store, Order::weak, MbarrierAct::arrive);
   const auto* count = execution.lanes<std::uint32_t>(instruction.source(1));
   each_lane(execution.mask, [&](unsigned lane) {
     if (count[lane] == 0 || count[lane] > MbarrierWord::kLargestCount) {
@@ -53,7 +70,8 @@ void initialise(Execution& execution, const Instruction& instruction) {
 }
 
 void invalidate(Execution& execution, const Instruction& instruction) {
-  const HostPointers places = locate(execution, instruction, AccessKind::store, Order::weak);
+  const HostPointers places =
+      locate(execution, instruction, AccessKind::store, Order::weak, MbarrierAct::arrive);
   each_lane(execution.mask, [&](unsigned lane) {
     MbarrierAccess barrier(execution, instruction, lane, places.lane[lane]);
     barrier.word = {};
@@ -68,7 +86,7 @@ struct ArriveOptions : MemoryOptions {
 void arrive(Execution& execution, const Instruction& instruction) {
   const auto& options = instruction.options<ArriveOptions>();
   const auto* number = execution.lanes<std::uint32_t>(instruction.source(1));
-  each_barrier(execution, instruction, options.order, [&](unsigned lane, MbarrierAccess& barrier) {
+  const auto arrive_by = [&](unsigned lane, MbarrierAccess& barrier) {
     barrier.let_copies_land();
     const std::uint64_t state = barrier.word.bits();
     const std::uint32_t arrivals = options.expects ? 1 : number[lane];
@@ -78,17 +96,19 @@ void arrive(Execution& execution, const Instruction& instruction) {
     if (options.returns_state) {
       execution.lanes<std::uint64_t>(instruction.operands[0])[lane] = state;
     }
-  });
+  };
+  each_barrier(execution, instruction, options.order, MbarrierAct::arrive, arrive_by);
 }
 
 template <int Sign>
 void change_transactions(Execution& execution, const Instruction& instruction) {
   const auto* bytes = execution.lanes<std::uint32_t>(instruction.source(1));
-  each_barrier(execution, instruction, Order::relaxed, [&](unsigned lane, MbarrierAccess& barrier) {
+  const auto change = [&](unsigned lane, MbarrierAccess& barrier) {
     barrier.let_copies_land();
     barrier.word.transactions += Sign * static_cast<std::int32_t>(bytes[lane]);
     if (Sign < 0) barrier.word.complete_if_ready();
-  });
+  };
+  each_barrier(execution, instruction, Order::relaxed, MbarrierAct::arrive, change);
 }
 
 /// Lets the copies land that a phase still waits for. The lane that sees them first publishes them
@@ -96,14 +116,18 @@ void change_transactions(Execution& execution, const Instruction& instruction) {
 void land_for_waiters(Execution& execution, const Instruction& instruction) {
   if (!has_copies_to_land(*execution.block)) return;
   LaneMask landed = 0;
-  each_barrier(execution, instruction, Order::relaxed, [&](unsigned lane, MbarrierAccess& barrier) {
+  const auto land = [&](unsigned lane, MbarrierAccess& barrier) {
     if (barrier.let_copies_land()) landed |= LaneMask{1} << lane;
-  });
+  };
+  each_barrier(execution, instruction, Order::relaxed, MbarrierAct::wait, land);
   if (landed == 0) return;
   ++execution.block->changes;
   Execution publisher = execution;
   publisher.mask = landed;
-  locate(publisher, instruction, AccessKind::atomic, Order::release);
+  const auto publish = [&](unsigned, const MbarrierAccess& barrier) {
+    note_completed(execution, barrier);
+  };
+  each_barrier(publisher, instruction, Order::release, MbarrierAct::arrive, publish);
 }
 
 /// Source 1 is the parity of a phase, or a state that an arrival returned, whose phase is meant.
@@ -112,7 +136,10 @@ void wait(Execution& execution, const Instruction& instruction) {
   land_for_waiters(execution, instruction);
   LaneMask complete = 0;
   const Order order = instruction.options<MemoryOptions>().order;
-  each_barrier(execution, instruction, order, [&](unsigned lane, MbarrierAccess& barrier) {
+  const Access access =
+      access_to(execution, instruction, AccessKind::atomic, order, MbarrierAct::wait);
+  LaunchChecks* const checks = execution.launch->checks.get();
+  const auto test = [&](unsigned lane, const MbarrierAccess& barrier) {
     bool phase;
     if constexpr (ByParity) {
       phase = (execution.lanes<std::uint32_t>(instruction.source(1))[lane] & 1) != 0;
@@ -124,7 +151,11 @@ void wait(Execution& execution, const Instruction& instruction) {
     complete |= LaneMask{passes} << lane;
     execution.warp->mbarrier_waits[lane] =
         passes ? MbarrierWait{} : MbarrierWait{&barrier.owner(), barrier.offset(), phase};
-  });
+    if (passes && checks != nullptr) {
+      checks->phase_waited(execution, lane, access, barrier.owner(), barrier.offset());
+    }
+  };
+  each_barrier(execution, instruction, order, MbarrierAct::wait, test);
   LaneMask& result = execution.predicate(instruction.operands[0]);
   result = (result & ~execution.mask) | complete;
 }
@@ -140,7 +171,7 @@ void pending_count(Execution& execution, const Instruction& instruction) {
 /// is the address' offset; without .noinc the phase waits for one arrival more.
 template <bool Increments>
 void arrive_after_copies(Execution& execution, const Instruction& instruction) {
-  each_barrier(execution, instruction, Order::release, [&](unsigned lane, MbarrierAccess& barrier) {
+  const auto leave_arrival = [&](unsigned lane, MbarrierAccess& barrier) {
     barrier.let_copies_land();
     if (Increments) ++barrier.word.pending;
     AsyncGroups& groups = execution.warp->async[lane];
@@ -156,7 +187,8 @@ void arrive_after_copies(Execution& execution, const Instruction& instruction) {
     copy.parts.insert(copy.parts.end(), groups.open.begin(), groups.open.end());
     groups.open.clear();
     execution.block->barrier_copies.push_back(std::move(copy));
-  });
+  };
+  each_barrier(execution, instruction, Order::release, MbarrierAct::arrive, leave_arrival);
 }
 
 // ---- Decoding

@@ -1,4 +1,4 @@
-// Waits at mbarriers whose phase never completes.
+// Waits at mbarriers whose phase never completes, or that order too little.
 // Gpu: h100
 #include <cuda/barrier>
 
@@ -41,6 +41,23 @@ __global__ void wrong_parity(int* y) {
   y[threadIdx.x] = 1;
 }
 
+// Nothing keeps a warp from writing its next values while others read: the wait for the first phase
+// says nothing about arrivals at the second one.
+__global__ void one_wait_a_round(const int* x, int* y) {
+  __shared__ std::uint64_t ready;
+  __shared__ int tile[64];
+  const int i = threadIdx.x;
+  if (i == 0) ptx::mbarrier_init(&ready, 64);
+  __syncthreads();
+  for (int round = 0; round < 2; ++round) {
+    tile[i] = x[i] + round;  // expect one_wait_a_round: race
+    ptx::mbarrier_arrive(&ready);
+    while (!ptx::mbarrier_try_wait_parity(&ready, round)) {
+    }
+    y[round * 64 + i] = tile[63 - i];  // expect one_wait_a_round: race
+  }
+}
+
 int main(int count, char** arguments) {
   return run_case(count, arguments,
                   {{"arrival_missing",
@@ -55,9 +72,15 @@ int main(int count, char** arguments) {
                       bytes_missing<<<1, 1024>>>(x, y);
                       finish();
                     }},
-                   {"wrong_parity", [] {
+                   {"wrong_parity",
+                    [] {
                       Buffer<int> y(64);
                       wrong_parity<<<1, 64>>>(y);
+                      finish();
+                    }},
+                   {"one_wait_a_round", [] {
+                      Buffer<int> x(64), y(128);
+                      one_wait_a_round<<<1, 64>>>(x, y);
                       finish();
                     }}});
 }
