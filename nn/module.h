@@ -163,6 +163,11 @@ class Module : public std::enable_shared_from_this<Module> {
   /// differences of shape; the module is then unchanged.
   IncompatibleKeys load_state_dict(const StateDict& state, LoadStateDictOptions options = {});
 
+  /// Write and read parameters and buffers by their names, as libtorch's functions of these names:
+  /// the archives are those of compat/serialize.h.
+  void save(auto& archive) const { write(archive, *this); }
+  void load(auto& archive) { read(archive, *this); }
+
   /// Prints this module without its submodules.
   virtual void pretty_print(std::ostream& out) const;
 
