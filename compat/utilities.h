@@ -54,6 +54,7 @@ constexpr bool isIntegralType(DType dtype, bool includeBool) {
 constexpr std::size_t elementSize(DType dtype) { return item_size(dtype); }
 inline const char* toString(DType dtype) { return detail::libtorch_name(dtype); }
 // NOLINTEND(readability-identifier-naming)
+using std::make_optional;
 using std::nullopt_t;
 using std::string_view;
 

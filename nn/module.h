@@ -168,7 +168,7 @@ class Module : public std::enable_shared_from_this<Module> {
   void save(auto& archive) const { write(archive, *this); }
   void load(auto& archive) { read(archive, *this); }
 
-  /// Prints this module without its submodules.
+  /// Prints this module without its submodules, which operator<< adds to the text.
   virtual void pretty_print(std::ostream& out) const;
 
  protected:

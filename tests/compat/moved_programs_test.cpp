@@ -35,6 +35,21 @@ std::string printed(const T& value) {
   return out.str();
 }
 
+struct BlockImpl : nn::Module {
+  nn::Linear fc = register_module("fc", nn::Linear(2, 3));
+  torch::Tensor forward(const torch::Tensor& x) { return fc->forward(x); }
+  void pretty_print(std::ostream& out) const override { out << "Block(width=3)"; }
+};
+TORCH_MODULE(Block);
+
+TEST(MovedPrograms, PrintTheirOwnTextOfAModule) {
+  EXPECT_EQ(printed(Block()),
+            "Block(width=3)(\n  (fc): Linear(in_features=2, out_features=3, bias=true)\n)");
+  EXPECT_EQ(printed(nn::Sequential(Block())),
+            "Sequential(\n  (0): Block(width=3)(\n"
+            "    (fc): Linear(in_features=2, out_features=3, bias=true)\n  )\n)");
+}
+
 TEST(MovedPrograms, SwitchGradModeByItsNameInAutograd) {
   torch::autograd::GradMode::set_enabled(false);
   EXPECT_FALSE(torch::GradMode::is_enabled());
