@@ -231,7 +231,8 @@ void Module::start_anew() {
 }
 
 void Module::train(bool on) {
-  for (const auto& [path, module] : paths()) module->existing().training = on;
+  existing().training = on;
+  for (const auto& [name, child] : existing().children) child->train(on);
 }
 bool Module::is_training() const { return existing().training; }
 

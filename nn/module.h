@@ -128,9 +128,9 @@ class Module : public std::enable_shared_from_this<Module> {
   /// modules without tensors, Sequential, and classes derived from nn::Cloneable.
   virtual std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const;
 
-  /// Sets training or evaluation mode here and in all submodules: dropout and batch norm depend on
-  /// it.
-  void train(bool on = true);
+  /// Sets training or evaluation mode here and in all submodules, by their own train(): dropout and
+  /// batch norm depend on it.
+  virtual void train(bool on = true);
   void eval() { train(false); }
   bool is_training() const;
 

@@ -50,6 +50,35 @@ TEST(MovedPrograms, PrintTheirOwnTextOfAModule) {
             "    (fc): Linear(in_features=2, out_features=3, bias=true)\n  )\n)");
 }
 
+// A frozen layer: it stays in evaluation mode whatever its parent does.
+struct FrozenImpl : nn::Module {
+  torch::Tensor forward(const torch::Tensor& x) { return x; }
+  void train(bool /*on*/ = true) override { nn::Module::train(false); }
+};
+TORCH_MODULE(Frozen);
+
+TEST(MovedPrograms, OverrideTrain) {
+  Frozen frozen;
+  nn::Dropout dropout;
+  nn::Sequential net(nn::Sequential(frozen), dropout);
+  net->eval();
+  net->train();
+  EXPECT_FALSE(frozen->is_training());
+  EXPECT_TRUE(dropout->is_training());
+  EXPECT_TRUE(net->is_training());
+}
+
+TEST(MovedPrograms, FillWithATensor) {
+  const torch::Tensor value = torch::tensor(3.0).requires_grad_();
+  const torch::Tensor x = torch::zeros({2, 2});
+  x.fill_(value);
+  EXPECT_TRUE(x.equal(torch::full({2, 2}, 3.0F)));
+  x.sum().backward();
+  EXPECT_EQ(value.grad().item<double>(), 4);
+  EXPECT_EQ(message_of([&] { x.fill_(torch::ones({1})); }),
+            "fill_: expected a 0-dim tensor, got one of [1]");
+}
+
 TEST(MovedPrograms, SwitchGradModeByItsNameInAutograd) {
   torch::autograd::GradMode::set_enabled(false);
   EXPECT_FALSE(torch::GradMode::is_enabled());
