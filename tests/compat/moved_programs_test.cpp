@@ -226,6 +226,46 @@ TEST(MovedPrograms, NameTheTypeOfABatchAndUseArraysAsShapes) {
   EXPECT_EQ(torch::zeros(shape).sizes(), (torch::Shape{2, 3}));
 }
 
+// The sum of the second derivatives of a network with respect to its input.
+torch::Tensor laplacian(nn::Sequential& net) {
+  const torch::Tensor x = torch::tensor({{0.5, -0.2}}, torch::kDouble).requires_grad_();
+  const torch::Tensor slope =
+      torch::autograd::grad({net->forward(x).sum()}, {x}, {}, true, true)[0];
+  torch::Tensor sum = torch::zeros({}, torch::kDouble);
+  for (int i = 0; i < 2; ++i) {
+    sum = sum + torch::autograd::grad({slope[0][i]}, {x}, {}, true, true)[0][0][i];
+  }
+  return sum;
+}
+
+TEST(MovedPrograms, TrainByTheLaplacianOfANetwork) {
+  nn::Sequential net(nn::Linear(2, 4), nn::SiLU(), nn::LayerNorm(nn::LayerNormOptions({4})),
+                     nn::Linear(4, 1));
+  net->to(torch::kDouble);
+  const torch::Tensor weight = net[0]->as<nn::Linear>()->weight;
+  {
+    const torch::NoGradGuard no_grad;
+    int k = 0;
+    for (const torch::Tensor& p : net->parameters()) {
+      p.copy_((torch::arange(p.numel(), torch::kDouble) * 0.37 * ++k).sin().view(p.sizes()) * 0.4);
+    }
+  }
+  laplacian(net).backward();
+  for (std::int64_t i = 0; i < weight.numel(); ++i) {
+    constexpr double h = 1e-5;
+    const auto moved = [&](double by) {
+      {
+        const torch::NoGradGuard no_grad;
+        weight.view(-1)[i] += by;
+      }
+      return laplacian(net).item<double>();
+    };
+    const double high = moved(h), low = moved(-2 * h);
+    moved(h);
+    EXPECT_NEAR(weight.grad().view(-1)[i].item<double>(), (high - low) / (2 * h), 1e-6);
+  }
+}
+
 TEST(MovedPrograms, AskAndPrintTensors) {
   torch::Tensor x = torch::tensor({0.5});
   EXPECT_TRUE(x.is_nonzero());
