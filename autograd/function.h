@@ -30,6 +30,8 @@
 ///   Tensor y = Cube::apply(x);
 namespace halfgrad::autograd {
 
+using Variable = Tensor;  ///< libtorch's former name
+
 using variable_list = std::vector<Tensor>;
 
 class AutogradContext;
@@ -89,17 +91,24 @@ void collect(Arguments& arguments, const Argument& argument) {
 class SavedValue : public std::any {
  public:
   using std::any::any;
+  SavedValue(const char* text) : std::any(std::string(text)) {}
 
   // NOLINTBEGIN(readability-identifier-naming): libtorch's names
   std::int64_t toInt() const { return number<std::int64_t>(); }
   double toDouble() const { return number<double>(); }
   bool toBool() const { return std::any_cast<bool>(*this); }
   Tensor toTensor() const { return std::any_cast<Tensor>(*this); }
-  /// A std::string; a string literal must be saved as one.
   const std::string& toStringRef() const { return std::any_cast<const std::string&>(*this); }
+  std::vector<std::int64_t> toIntVector() const { return vector<std::int64_t>(); }
+  std::vector<double> toDoubleVector() const { return vector<double>(); }
+  std::vector<Tensor> toTensorVector() const { return vector<Tensor>(); }
   // NOLINTEND(readability-identifier-naming)
 
  private:
+  template <class T>
+  std::vector<T> vector() const {
+    return std::any_cast<const std::vector<T>&>(*this);
+  }
   template <class T>
   T number() const {
     if (const auto* value = std::any_cast<int>(this)) return static_cast<T>(*value);

@@ -75,6 +75,9 @@ class InferenceMode {
 
 namespace autograd {
 
+using halfgrad::AutoGradMode;
+using halfgrad::GradMode;
+
 /// Until the end of the scope backward checks every gradient, and throws at the first NaN, naming
 /// the forward op whose derivative produced it.
 class DetectAnomalyGuard : halfgrad::detail::GuardedValue<bool> {

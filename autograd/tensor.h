@@ -54,6 +54,8 @@ class Tensor : public detail::TensorMethods {
   Tensor& operator=(Scalar value) &&;
 
   bool defined() const { return impl_ != nullptr; }
+  /// Makes this handle undefined; other handles of the tensor keep it.
+  void reset() { impl_.reset(); }
   /// The elements. Throws std::runtime_error if the tensor is undefined, as do all functions below
   /// that need its elements or its grad_fn.
   const Array& array() const {
@@ -201,9 +203,6 @@ class Tensor : public detail::TensorMethods {
 };
 
 using TensorList = std::vector<Tensor>;  ///< libtorch's name
-namespace autograd {
-using Variable = Tensor;  ///< libtorch's former name
-}  // namespace autograd
 
 template <std::same_as<bool> T>
 Tensor detail::TensorMethods::var(T unbiased) const {

@@ -70,19 +70,30 @@ class ReduceLROnPlateauScheduler : public ReduceLROnPlateau {
   static constexpr SchedulerMode min = PlateauMode::min, max = PlateauMode::max;
   static constexpr ThresholdMode rel = ThresholdMode::rel, abs = ThresholdMode::abs;
 
+  /// `min_lr` is a vector of floating-point values. `verbose` prints every change of a rate.
+  template <class Rates = std::vector<double>>
   explicit ReduceLROnPlateauScheduler(Optimizer& optimizer, SchedulerMode mode = min,
                                       double factor = 0.1, int patience = 10,
                                       double threshold = 1e-4, ThresholdMode threshold_mode = rel,
-                                      int cooldown = 0, const std::vector<double>& min_lr = {},
-                                      double eps = 1e-8)
+                                      int cooldown = 0, const Rates& min_lr = {}, double eps = 1e-8,
+                                      bool verbose = false)
       : ReduceLROnPlateau(optimizer, {.mode = mode,
                                       .factor = factor,
                                       .patience = patience,
                                       .threshold = threshold,
                                       .threshold_mode = threshold_mode,
                                       .cooldown = cooldown,
-                                      .min_lr = min_lr.empty() ? std::vector<double>{0} : min_lr,
-                                      .eps = eps}) {}
+                                      .min_lr = min_lr.empty() ? std::vector<double>{0}
+                                                               : std::vector<double>(min_lr.begin(),
+                                                                                     min_lr.end()),
+                                      .eps = eps}),
+        verbose_(verbose) {}
+
+  /// As ReduceLROnPlateau::step().
+  void step(double metric);
+
+ private:
+  bool verbose_;
 };
 
 }  // namespace halfgrad::optim

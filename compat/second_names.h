@@ -103,8 +103,13 @@ inline Tensor clamp_(const Tensor& self, std::optional<Scalar> min,
 inline Tensor zero_(const Tensor& self) { return self.zero_(); }
 inline Tensor fill_(const Tensor& self, Scalar value) { return self.fill_(value); }
 
-/// Prints the tensor on std::cout.
-inline void print(const Tensor& self) { std::cout << self << '\n'; }
+inline bool is_nonzero(const Tensor& self) { return self.is_nonzero(); }
+/// Prints the tensor, on std::cout if no stream is given. libtorch breaks lines at `line_size`
+/// characters; it changes nothing here.
+inline void print(const Tensor& self) { self.print(); }
+inline void print(std::ostream& out, const Tensor& self, std::int64_t /*line_size*/ = 80) {
+  out << self;
+}
 
 namespace special {
 

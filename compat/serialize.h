@@ -50,6 +50,20 @@ void read(InputArchive& archive, nn::ModuleHolder<M>& module) {
   read(archive, *module);
 }
 
+// libtorch's operators: `archive << net` and `archive >> net`.
+template <class Value>
+requires requires(OutputArchive& archive, const Value& value) { write(archive, value); }
+OutputArchive& operator<<(OutputArchive& archive, const Value& value) {
+  write(archive, value);
+  return archive;
+}
+template <class Value>
+requires requires(InputArchive& archive, Value& value) { read(archive, value); }
+InputArchive& operator>>(InputArchive& archive, Value& value) {
+  read(archive, value);
+  return archive;
+}
+
 }  // namespace serialize
 
 /// `target` is the name of a file or a std::ostream.

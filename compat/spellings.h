@@ -54,6 +54,11 @@ requires is_arithmetic_v<T> ostream& operator<<(ostream& out, const vector<T>& v
   return values.size() > limit ? out << " ..." : out;
 }
 
+/// Prints texts, separated by spaces.
+inline ostream& operator<<(ostream& out, const vector<string>& texts) {
+  return out << halfgrad::Join(" ", texts);
+}
+
 }  // namespace std
 
 /// Prints the parts as a warning on std::cerr, as libtorch does.

@@ -25,6 +25,7 @@
 #include <halfgrad/compat/any_module.h>
 #include <halfgrad/compat/array_ref.h>
 #include <halfgrad/compat/autocast.h>
+#include <halfgrad/compat/clip_grad.h>
 #include <halfgrad/compat/cloneable.h>
 #include <halfgrad/compat/creation.h>
 #include <halfgrad/compat/data/chunk_dataset.h>

@@ -22,6 +22,18 @@
 
 /// Small things of libtorch's namespaces torch, at and c10 that programs use beside tensors.
 namespace halfgrad {
+
+/// Thrown by TORCH_CHECK_NOT_IMPLEMENTED.
+class NotImplemented : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+// libtorch's names of exceptions. The library throws the first two for wrong positions and
+// dimensions, and for other wrong arguments.
+using IndexError = detail::Raised<std::out_of_range>;
+using ValueError = detail::Raised<std::invalid_argument>;
+using TypeError = detail::Raised<std::invalid_argument>;
+using NotImplementedError = detail::Raised<NotImplemented>;
+
 namespace detail {
 
 /// "Float", "Half", "Long", ...
@@ -42,6 +54,7 @@ constexpr bool isIntegralType(DType dtype, bool includeBool) {
 constexpr std::size_t elementSize(DType dtype) { return item_size(dtype); }
 inline const char* toString(DType dtype) { return detail::libtorch_name(dtype); }
 // NOLINTEND(readability-identifier-naming)
+using std::make_optional;
 using std::nullopt_t;
 using std::string_view;
 
@@ -164,6 +177,18 @@ TempFile make_tempfile(const std::string& prefix = "torch-file-");
 #define TORCH_CHECK_TYPE(condition, ...) \
   HALFGRAD_CHECK(std::invalid_argument, condition, __VA_ARGS__)
 #define TORCH_CHECK_INDEX(condition, ...) HALFGRAD_CHECK(std::out_of_range, condition, __VA_ARGS__)
+#define TORCH_CHECK_NOT_IMPLEMENTED(condition, ...) \
+  HALFGRAD_CHECK(::halfgrad::NotImplemented, condition, __VA_ARGS__)
+/// libtorch's checks of two values, whose message has both. They throw std::runtime_error, where
+/// libtorch ends the program.
+#define TORCH_CHECK_EQ(a, b) HALFGRAD_COMPARE(a, ==, b)
+#define TORCH_CHECK_NE(a, b) HALFGRAD_COMPARE(a, !=, b)
+#define TORCH_CHECK_LT(a, b) HALFGRAD_COMPARE(a, <, b)
+#define TORCH_CHECK_LE(a, b) HALFGRAD_COMPARE(a, <=, b)
+#define TORCH_CHECK_GT(a, b) HALFGRAD_COMPARE(a, >, b)
+#define TORCH_CHECK_GE(a, b) HALFGRAD_COMPARE(a, >=, b)
+#define HALFGRAD_COMPARE(a, relation, b) \
+  TORCH_CHECK((a)relation(b), "expected " #a " " #relation " " #b ", got ", (a), " and ", (b))
 
 /// Throws std::runtime_error with the printed parts unless `condition` is true.
 #define TORCH_CHECK(condition, ...) HALFGRAD_CHECK(std::runtime_error, condition, __VA_ARGS__)

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 namespace halfgrad {
 
 /// Base of the exceptions that halfgrad throws, beside a standard class such as
@@ -15,8 +17,9 @@ class Error {
   virtual ~Error() = default;
 
   virtual const char* what() const noexcept = 0;
-  /// libtorch's name for what(), which never has a backtrace here.
+  /// libtorch's names for what(), which never has a backtrace here.
   const char* what_without_backtrace() const noexcept { return what(); }
+  std::string msg() const { return what(); }
 };
 
 namespace detail {

@@ -27,6 +27,8 @@ class Shape {
   template <std::integral T>
   requires(!std::same_as<T, bool>) Shape(T value) : Shape{static_cast<std::int64_t>(value)} {}
   Shape(const std::vector<std::int64_t>& values) : Shape(values.data(), values.size()) {}
+  template <std::size_t N>
+  Shape(const std::array<std::int64_t, N>& values) : Shape(values.data(), N) {}
   Shape(std::span<const std::int64_t> values) : Shape(values.data(), values.size()) {}
   Shape(const std::int64_t* values, std::size_t count) {
     if (count > kMaxDims) refuse_count(count);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <ostream>
 #include <set>
+#include <sstream>
 #include <typeinfo>
 
 #include <halfgrad/autograd/zero_grad.h>
@@ -230,7 +231,8 @@ void Module::start_anew() {
 }
 
 void Module::train(bool on) {
-  for (const auto& [path, module] : paths()) module->existing().training = on;
+  existing().training = on;
+  for (const auto& [name, child] : existing().children) child->train(on);
 }
 bool Module::is_training() const { return existing().training; }
 
@@ -274,7 +276,14 @@ void Module::pretty_print(std::ostream& out) const { out << name() << '(' << ext
 
 void Module::print(std::ostream& out, int depth) const {
   if (existing().children.empty()) return pretty_print(out);
-  out << name() << '(' << extra();
+  std::ostringstream own, usual;
+  pretty_print(own);
+  Module::pretty_print(usual);
+  if (own.str() == usual.str()) {
+    out << name() << '(' << extra();
+  } else {  // an override: as in libtorch, the submodules follow its text
+    out << own.str() << '(';
+  }
   for (const auto& [name, child] : existing().children) {
     out << '\n' << std::string(2 * depth + 2, ' ') << '(' << name << "): ";
     child->print(out, depth + 1);

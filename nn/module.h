@@ -128,9 +128,9 @@ class Module : public std::enable_shared_from_this<Module> {
   /// modules without tensors, Sequential, and classes derived from nn::Cloneable.
   virtual std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const;
 
-  /// Sets training or evaluation mode here and in all submodules: dropout and batch norm depend on
-  /// it.
-  void train(bool on = true);
+  /// Sets training or evaluation mode here and in all submodules, by their own train(): dropout and
+  /// batch norm depend on it.
+  virtual void train(bool on = true);
   void eval() { train(false); }
   bool is_training() const;
 
@@ -163,7 +163,12 @@ class Module : public std::enable_shared_from_this<Module> {
   /// differences of shape; the module is then unchanged.
   IncompatibleKeys load_state_dict(const StateDict& state, LoadStateDictOptions options = {});
 
-  /// Prints this module without its submodules.
+  /// Write and read parameters and buffers by their names, as libtorch's functions of these names:
+  /// the archives are those of compat/serialize.h.
+  void save(auto& archive) const { write(archive, *this); }
+  void load(auto& archive) { read(archive, *this); }
+
+  /// Prints this module without its submodules, which operator<< adds to the text.
   virtual void pretty_print(std::ostream& out) const;
 
  protected:

@@ -156,8 +156,8 @@ void clip_grads_with_norm_(const std::vector<Tensor>& parameters, double max_nor
   bump_versions(gradients);
 }
 
-Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
-                       bool error_if_nonfinite, ScaledGradients scaled) {
+Tensor tensors::clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm,
+                                double norm_type, bool error_if_nonfinite, ScaledGradients scaled) {
   const Tensor total =
       get_total_norm(gradients_of(parameters, "clip_grad_norm_", {"max_norm", scaled}), norm_type);
   if (error_if_nonfinite) expect_finite(total, "clip_grad_norm_");
@@ -165,8 +165,8 @@ Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
   return total;
 }
 
-Tensor clip_grad_norm_(const Tensor& parameter, double max_norm, double norm_type,
-                       bool error_if_nonfinite, ScaledGradients scaled) {
+Tensor tensors::clip_grad_norm_(const Tensor& parameter, double max_norm, double norm_type,
+                                bool error_if_nonfinite, ScaledGradients scaled) {
   return clip_grad_norm_(std::vector{parameter}, max_norm, norm_type, error_if_nonfinite, scaled);
 }
 

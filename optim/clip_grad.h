@@ -31,6 +31,8 @@ void clip_grads_with_norm_(const std::vector<Tensor>& parameters, double max_nor
                            const Tensor& total_norm,
                            ScaledGradients scaled = ScaledGradients::refuse);
 
+namespace tensors {
+
 /// Shrinks all gradients by one factor so that their total norm is at most `max_norm`, and returns
 /// the norm they had; see get_total_norm() and clip_grads_with_norm_(). Skips parameters without a
 /// gradient. A norm that is not finite turns gradients to zero or NaN, unless `error_if_nonfinite`,
@@ -41,6 +43,14 @@ Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
 Tensor clip_grad_norm_(const Tensor& parameter, double max_norm, double norm_type = 2,
                        bool error_if_nonfinite = false,
                        ScaledGradients scaled = ScaledGradients::refuse);
+
+}  // namespace tensors
+
+// In a program for libtorch the function of compat/clip_grad.h has this name.
+#if !defined(HALFGRAD_COMPAT)
+#define HALFGRAD_HAS_PLAIN_NAMES
+using tensors::clip_grad_norm_;
+#endif
 
 /// Clamps every element of the gradients to [-clip_value, clip_value]; NaN stays NaN.
 void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value,

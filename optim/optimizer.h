@@ -155,10 +155,10 @@ class Optimizer {
   ParamState& state(const Tensor& param) { return states_[param.impl()]; }
 
   /// State of classes of your own, by `param.unsafeGetTensorImpl()`, for an optimizer in libtorch's
-  /// form.
+  /// form. Throw std::logic_error for other optimizers, whose states are state(param).
   using OwnStates = std::unordered_map<void*, std::unique_ptr<OptimizerParamState>>;
-  OwnStates& state() { return state_; }
-  const OwnStates& state() const { return state_; }
+  OwnStates& state();
+  const OwnStates& state() const;
 
   OptimizerState state_dict() const;
 

@@ -96,6 +96,18 @@ OptimizerOptions& Optimizer::defaults() const {
                                  name_);
 }
 
+const Optimizer::OwnStates& Optimizer::state() const {
+  if (defaults_ != nullptr) return state_;
+  detail::fail<std::logic_error>("state",
+                                 "expected an optimizer with options of its own, got {}; its state "
+                                 "of a parameter is state(parameter)",
+                                 name_);
+}
+
+Optimizer::OwnStates& Optimizer::state() {
+  return const_cast<OwnStates&>(std::as_const(*this).state());
+}
+
 // A group without options gets copies of the defaults.
 void Optimizer::fill_own_options(ParamGroup& group) const {
   const OptimizerOptions* const given = group.own_options.get();

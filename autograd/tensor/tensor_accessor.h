@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include <halfgrad/core/language.h>
 
@@ -35,6 +36,8 @@ class TensorAccessor {
 
   std::int64_t size(std::size_t dim) const { return sizes_[dim]; }
   std::int64_t stride(std::size_t dim) const { return strides_[dim]; }
+  std::span<const std::int64_t, N> sizes() const { return sizes_; }
+  std::span<const std::int64_t, N> strides() const { return strides_; }
   T* data() const { return data_; }
 
  private:

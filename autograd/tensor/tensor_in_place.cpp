@@ -213,6 +213,13 @@ Tensor& InPlaceMethods::copy_(const Tensor& source) const {
   });
 }
 Tensor& InPlaceMethods::fill_(Scalar value) const { return filled(self(), "fill_", value); }
+Tensor& InPlaceMethods::fill_(const Tensor& value) const {
+  if (value.dim() != 0) fail("fill_", "expected a 0-dim tensor, got one of {}", value.sizes());
+  const Tensor& x = self();
+  return run_in_place(x, "fill_", [&] {
+    return with_op_name("fill_", "expand", [&] { return value.to(x).expand(x.sizes()); });
+  });
+}
 Tensor& InPlaceMethods::zero_() const { return filled(self(), "zero_", 0); }
 Tensor& InPlaceMethods::normal_(double mean, double std) const {
   return drawn(self(), "normal_", [=](const Array& numbers, RandomKey key) {

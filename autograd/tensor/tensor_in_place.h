@@ -79,6 +79,8 @@ class InPlaceMethods : public UnaryMethods {
                    Scalar alpha = 1) const;
   Tensor& copy_(const Tensor& source) const;
   Tensor& fill_(Scalar value) const;
+  /// Throws std::invalid_argument unless `value` is 0-dim.
+  Tensor& fill_(const Tensor& value) const;
   Tensor& zero_() const;
   /// Assign random elements, drawn from default_generator(); see core/random.h.
   Tensor& normal_(double mean = 0, double std = 1) const;

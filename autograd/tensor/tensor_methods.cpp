@@ -1,5 +1,8 @@
 #include <halfgrad/autograd/tensor/tensor_methods.h>
 
+#include <iostream>
+
+#include <halfgrad/autograd/graph/op_name.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/core/error.h>
@@ -152,6 +155,10 @@ Tensor TensorMethods::toType(DType dtype) const { return to(dtype); }
 bool TensorMethods::is_signed() const {
   return self().dtype() != kUInt8 && self().dtype() != kBool;
 }
+bool TensorMethods::is_nonzero() const {
+  return with_op_name("is_nonzero", "item", [&] { return self().item<bool>(); });
+}
+void TensorMethods::print() const { std::cout << self() << '\n'; }
 std::int64_t TensorMethods::itemsize() const { return self().element_size(); }
 std::int64_t TensorMethods::get_device() const {
   return self().device().is_cpu() ? -1 : self().device().index();

@@ -166,6 +166,12 @@ class TensorMethods : public ComposedMethods {
   Tensor toType(DType dtype) const;  // NOLINT(readability-identifier-naming): libtorch's name
   bool is_signed() const;            ///< whether the dtype has negative values
   bool is_complex() const { return false; }
+  bool is_sparse() const { return false; }
+  bool is_quantized() const { return false; }
+  /// Whether the only element differs from 0. Throws std::invalid_argument unless numel() is 1.
+  bool is_nonzero() const;
+  /// Prints the tensor on std::cout.
+  void print() const;
   std::int64_t itemsize() const;    ///< element_size()
   std::int64_t get_device() const;  ///< the index of the GPU, or -1 on the CPU
   Layout layout() const { return kStrided; }

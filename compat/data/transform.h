@@ -123,11 +123,11 @@ class Normalize : public TensorTransform<Target> {
   ChannelValues mean_, stddev_;
 };
 
-/// Makes one T of a vector of them.
-template <class T>
-using Collation = BatchTransform<std::vector<T>, T>;
-template <class T>
-using Collate = BatchLambda<std::vector<T>, T>;
+/// Makes one T of a batch.
+template <class T, class BatchType = std::vector<T>>
+using Collation = BatchTransform<BatchType, T>;
+template <class T, class BatchType = std::vector<T>>
+using Collate = BatchLambda<BatchType, T>;
 
 /// Stacks the tensors of a vector of Examples into one Example.
 template <class T = Example<>>

@@ -8,9 +8,11 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <halfgrad/autograd/tensor.h>
+#include <halfgrad/compat/serialize/ivalue.h>
 #include <halfgrad/io/tensor_map.h>
 
 /// libtorch's archives: named tensors in nested groups. The file is a safetensors file in which the
@@ -24,6 +26,9 @@ class OutputArchive {
   /// a name that is taken, and for an undefined tensor.
   void write(const std::string& key, const Tensor& tensor, bool is_buffer = false);
   void write(const std::string& key, const OutputArchive& group);
+  /// Adds a value that is no tensor: `archive.write("epoch", IValue(3))`. Throws
+  /// std::invalid_argument for a value of nothing, too.
+  void write(const std::string& key, const IValue& value) { write(key, value.toTensor()); }
 
   /// Throws std::runtime_error if writing fails.
   void save_to(const std::string& filename) const;
@@ -54,9 +59,11 @@ class InputArchive {
   void read(const std::string& key, Tensor& tensor, bool is_buffer = false);
   /// Returns the group with that name. Throws std::invalid_argument if there is none.
   void read(const std::string& key, InputArchive& group);
+  void read(const std::string& key, IValue& value);
   /// These return false where read() throws for an unknown name.
   bool try_read(const std::string& key, Tensor& tensor, bool is_buffer = false);
   bool try_read(const std::string& key, InputArchive& group);
+  bool try_read(const std::string& key, IValue& value);
   /// The names of all tensors, those of groups as "group.name".
   std::vector<std::string> tensor_names() const;
   /// The names of tensors and groups at this level.
@@ -65,5 +72,18 @@ class InputArchive {
  private:
   io::TensorMap tensors_;
 };
+
+inline void InputArchive::read(const std::string& key, IValue& value) {
+  Tensor tensor;
+  read(key, tensor);
+  value = IValue(std::move(tensor));
+}
+
+inline bool InputArchive::try_read(const std::string& key, IValue& value) {
+  Tensor tensor;
+  if (!try_read(key, tensor)) return false;
+  value = IValue(std::move(tensor));
+  return true;
+}
 
 }  // namespace halfgrad::serialize
