@@ -16,7 +16,7 @@ std::vector<Hostile> long_kinds(const KernelOp& op, const Dims& dims) {
   constexpr std::int64_t kLong = 512, kTooLong = 50'000;
   std::vector<Hostile> kinds;
   const bool is_long = dims.k >= kLong && dims.k < kTooLong;
-  const bool is_affordable = is_long && (dims.k < 10'000 || op.operands(dims).size() == 1);
+  const bool is_affordable = is_long && (dims.k < 9'000 || op.operands(dims).size() == 1);
   if (is_affordable && !op.elementwise && !op.moves) {
     kinds = {Hostile::offset, Hostile::equal, Hostile::peak_last, Hostile::inf_first};
   }
