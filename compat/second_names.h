@@ -103,6 +103,14 @@ inline Tensor clamp_(const Tensor& self, std::optional<Scalar> min,
 inline Tensor zero_(const Tensor& self) { return self.zero_(); }
 inline Tensor fill_(const Tensor& self, Scalar value) { return self.fill_(value); }
 
+inline Tensor t(const Tensor& self) { return self.t(); }
+inline Tensor detach(const Tensor& self) { return self.detach(); }
+inline Tensor isposinf(const Tensor& self) { return isinf(self).logical_and(self > 0); }
+inline Tensor isneginf(const Tensor& self) { return isinf(self).logical_and(self < 0); }
+/// The p-norm of self - other.
+inline Tensor dist(const Tensor& self, const Tensor& other, Scalar p = 2) {
+  return (self - other).norm(p);
+}
 inline bool is_nonzero(const Tensor& self) { return self.is_nonzero(); }
 /// Prints the tensor, on std::cout if no stream is given. libtorch breaks lines at `line_size`
 /// characters; it changes nothing here.

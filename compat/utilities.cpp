@@ -110,7 +110,14 @@ void print(std::ostream& out, const nn::Module& module, const std::string& inden
     out << (is_bare ? module.name() : text.str());
     return;
   }
-  out << name_text(module) << '(' << extra_text(module) << '\n';
+  std::ostringstream own, usual;
+  module.pretty_print(own);
+  module.nn::Module::pretty_print(usual);
+  if (own.str() == usual.str()) {
+    out << name_text(module) << '(' << extra_text(module) << '\n';
+  } else {
+    out << own.str() << "(\n";
+  }
   for (const auto& [name, child] : children) {
     out << indent << "  (" << name << "): ";
     print(out, *child, indent + "  ");

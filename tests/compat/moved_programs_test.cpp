@@ -45,6 +45,9 @@ TORCH_MODULE(Block);
 TEST(MovedPrograms, PrintTheirOwnTextOfAModule) {
   EXPECT_EQ(printed(Block()),
             "Block(width=3)(\n  (fc): Linear(in_features=2, out_features=3, bias=true)\n)");
+  EXPECT_EQ(
+      torch::str(*Block()),
+      "Block(width=3)(\n  (fc): torch::nn::Linear(in_features=2, out_features=3, bias=true)\n)");
   EXPECT_EQ(printed(nn::Sequential(Block())),
             "Sequential(\n  (0): Block(width=3)(\n"
             "    (fc): Linear(in_features=2, out_features=3, bias=true)\n  )\n)");

@@ -42,6 +42,24 @@ TEST(SecondNames, AreTheSameFunctions) {
   EXPECT_EQ(y.to_vector<double>(), (Doubles{0, 2}));
 }
 
+TEST(SecondNames, OfOneLine) {
+  const torch::Tensor x = matrix().detach().requires_grad_();
+  EXPECT_TRUE(torch::t(x).equal(x.transpose(0, 1)));
+  EXPECT_FALSE(torch::detach(x).requires_grad());
+  const double inf = INFINITY;
+  const torch::Tensor y = torch::tensor({inf, -inf, 1.0, double{NAN}});
+  EXPECT_EQ(torch::isposinf(y).to_vector<bool>(), (std::vector<bool>{true, false, false, false}));
+  EXPECT_EQ(torch::isneginf(y).to_vector<bool>(), (std::vector<bool>{false, true, false, false}));
+  EXPECT_FALSE(torch::isposinf(torch::tensor({1, 2})).any().item<bool>());
+  const torch::Tensor zeros = torch::zeros({2, 2}, torch::kDouble);
+  const torch::Tensor distance = torch::dist(x, zeros);
+  EXPECT_DOUBLE_EQ(distance.item<double>(), 13);  // the elements are 3, -4, 0, 12
+  EXPECT_DOUBLE_EQ(torch::dist(x, zeros, 1).item<double>(), 19);
+  EXPECT_EQ(torch::dist(x, zeros, INFINITY).item<double>(), 12);
+  distance.backward();
+  EXPECT_TRUE(torch::allclose(x.grad(), x.detach() / 13));
+}
+
 TEST(SecondNames, Norms) {
   const torch::Tensor x = matrix();
   EXPECT_EQ(torch::linalg_norm(x).item<double>(), 13);
