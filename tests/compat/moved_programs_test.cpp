@@ -22,34 +22,34 @@ namespace c10 = halfgrad;
 namespace nn = torch::nn;
 using torch::message_of;
 
-struct NetImpl : nn::Module {
+struct SmallNetImpl : nn::Module {
   nn::Linear hidden = register_module("hidden", nn::Linear(2, 3));
   torch::Tensor offset = register_buffer("offset", torch::ones({3}));
 };
-TORCH_MODULE(Net);
+TORCH_MODULE(SmallNet);
 
 template <class T>
-std::string printed(const T& value) {
+std::string stream_text(const T& value) {
   std::ostringstream out;
   out << value;
   return out.str();
 }
 
-struct BlockImpl : nn::Module {
+struct QuietBlockImpl : nn::Module {
   nn::Linear fc = register_module("fc", nn::Linear(2, 3));
   torch::Tensor forward(const torch::Tensor& x) { return fc->forward(x); }
-  void pretty_print(std::ostream& out) const override { out << "Block(width=3)"; }
+  void pretty_print(std::ostream& out) const override { out << "QuietBlock(width=3)"; }
 };
-TORCH_MODULE(Block);
+TORCH_MODULE(QuietBlock);
 
 TEST(MovedPrograms, PrintTheirOwnTextOfAModule) {
-  EXPECT_EQ(printed(Block()),
-            "Block(width=3)(\n  (fc): Linear(in_features=2, out_features=3, bias=true)\n)");
-  EXPECT_EQ(
-      torch::str(*Block()),
-      "Block(width=3)(\n  (fc): torch::nn::Linear(in_features=2, out_features=3, bias=true)\n)");
-  EXPECT_EQ(printed(nn::Sequential(Block())),
-            "Sequential(\n  (0): Block(width=3)(\n"
+  EXPECT_EQ(stream_text(QuietBlock()),
+            "QuietBlock(width=3)(\n  (fc): Linear(in_features=2, out_features=3, bias=true)\n)");
+  EXPECT_EQ(torch::str(*QuietBlock()),
+            "QuietBlock(width=3)(\n  (fc): torch::nn::Linear(in_features=2, out_features=3, "
+            "bias=true)\n)");
+  EXPECT_EQ(stream_text(nn::Sequential(QuietBlock())),
+            "Sequential(\n  (0): QuietBlock(width=3)(\n"
             "    (fc): Linear(in_features=2, out_features=3, bias=true)\n  )\n)");
 }
 
@@ -102,7 +102,7 @@ TEST(MovedPrograms, UseTheNormOfClippedGradientsAsANumber) {
   const auto again = nn::utils::clip_grad_norm_(std::vector<torch::Tensor>{p}, 1e9);
   EXPECT_TRUE(again > 2 && again < 3 && !std::isnan(again));
   EXPECT_EQ(again.item<float>(), again.tensor().item<float>());
-  EXPECT_EQ(printed(again), printed(static_cast<double>(again)));
+  EXPECT_EQ(stream_text(again), stream_text(static_cast<double>(again)));
   static_assert(!std::is_trivially_copyable_v<std::remove_const_t<decltype(again)>>,
                 "printf would print the bytes of the object");
 }
@@ -132,7 +132,7 @@ TEST(MovedPrograms, CheckPairsOfValues) {
 }
 
 TEST(MovedPrograms, SaveModulesInArchives) {
-  const Net net;
+  const SmallNet net;
   torch::serialize::OutputArchive output;
   net->save(output);
   output.write("epoch", torch::IValue(7));
@@ -143,7 +143,7 @@ TEST(MovedPrograms, SaveModulesInArchives) {
   output.save_to(stream);
   torch::serialize::InputArchive input;
   input.load_from(stream);
-  Net other;
+  SmallNet other;
   other->load(input);
   EXPECT_TRUE(other->hidden->weight.equal(net->hidden->weight));
   torch::IValue epoch, lr, best, name, missing;
@@ -165,14 +165,14 @@ TEST(MovedPrograms, SaveModulesInArchives) {
 }
 
 TEST(MovedPrograms, StreamIntoArchives) {
-  const Net net;
+  const SmallNet net;
   torch::serialize::OutputArchive output;
   output << net;
   std::stringstream stream;
   output.save_to(stream);
   torch::serialize::InputArchive input;
   input.load_from(stream);
-  Net other;
+  SmallNet other;
   torch::NoGradGuard no_grad;
   other->offset.zero_();
   input >> other;
@@ -278,15 +278,15 @@ TEST(MovedPrograms, AskAndPrintTensors) {
   testing::internal::CaptureStdout();
   x.print();
   torch::print(x);
-  EXPECT_EQ(testing::internal::GetCapturedStdout(), printed(x) + "\n" + printed(x) + "\n");
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), stream_text(x) + "\n" + stream_text(x) + "\n");
   std::ostringstream out;
   torch::print(out, x, 40);
-  EXPECT_EQ(out.str(), printed(x));
+  EXPECT_EQ(out.str(), stream_text(x));
   const torch::Tensor other = x;
   x.reset();
   EXPECT_FALSE(x.defined());
   EXPECT_TRUE(other.defined());
-  EXPECT_EQ(printed(std::vector<std::string>{"a", "b"}), "a b");
+  EXPECT_EQ(stream_text(std::vector<std::string>{"a", "b"}), "a b");
   const auto accessor = other.accessor<float, 1>();
   EXPECT_EQ(accessor.sizes()[0], 1);
   EXPECT_EQ(accessor.strides()[0], 1);
