@@ -52,13 +52,19 @@ void read(InputArchive& archive, nn::ModuleHolder<M>& module) {
 
 // libtorch's operators: `archive << net` and `archive >> net`.
 template <class Value>
-requires requires(OutputArchive& archive, const Value& value) { write(archive, value); }
+concept WritableToArchive = requires(OutputArchive& archive, const Value& value) {
+  write(archive, value);
+};
+template <class Value>
+concept ReadableFromArchive = requires(InputArchive& archive, Value& value) {
+  read(archive, value);
+};
+template <WritableToArchive Value>
 OutputArchive& operator<<(OutputArchive& archive, const Value& value) {
   write(archive, value);
   return archive;
 }
-template <class Value>
-requires requires(InputArchive& archive, Value& value) { read(archive, value); }
+template <ReadableFromArchive Value>
 InputArchive& operator>>(InputArchive& archive, Value& value) {
   read(archive, value);
   return archive;

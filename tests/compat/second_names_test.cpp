@@ -51,13 +51,6 @@ TEST(SecondNames, OfOneLine) {
   EXPECT_EQ(torch::isposinf(y).to_vector<bool>(), (std::vector<bool>{true, false, false, false}));
   EXPECT_EQ(torch::isneginf(y).to_vector<bool>(), (std::vector<bool>{false, true, false, false}));
   EXPECT_FALSE(torch::isposinf(torch::tensor({1, 2})).any().item<bool>());
-  const torch::Tensor zeros = torch::zeros({2, 2}, torch::kDouble);
-  const torch::Tensor distance = torch::dist(x, zeros);
-  EXPECT_DOUBLE_EQ(distance.item<double>(), 13);  // the elements are 3, -4, 0, 12
-  EXPECT_DOUBLE_EQ(torch::dist(x, zeros, 1).item<double>(), 19);
-  EXPECT_EQ(torch::dist(x, zeros, INFINITY).item<double>(), 12);
-  distance.backward();
-  EXPECT_TRUE(torch::allclose(x.grad(), x.detach() / 13));
 }
 
 TEST(SecondNames, Norms) {
