@@ -73,12 +73,7 @@ Tensor bernoulli(const Tensor& self, double p) {
   return empty_like(self).bernoulli_(p);
 }
 
-bool is_nonzero(const Tensor& self) {
-  if (self.numel() != 1) {
-    detail::fail("is_nonzero", "expected one element, got shape {}", self.sizes());
-  }
-  return self.item<bool>();
-}
+bool is_nonzero(const Tensor& self) { return self.is_nonzero(); }
 
 DType result_type(const Tensor& a, const Tensor& b) {
   return detail::result_type(std::array{a, b});
