@@ -77,8 +77,17 @@ Tensor arange_of(Scalar start, Scalar end, Scalar step, const CreationOptions& o
         "arange: expected a step that leads from start to end, got start " + std::to_string(from) +
         ", end " + std::to_string(end.to<T>()) + ", step " + std::to_string(by));
   }
+  const DType dtype = options.dtype.value_or(std::is_integral_v<T> ? kLong : get_default_dtype());
+  // As in PyTorch, integers are whole steps from a whole start; fractions count for the size alone.
+  if (!is_floating_point(dtype)) {
+    const auto whole_start = static_cast<std::int64_t>(from);
+    const auto whole_step = static_cast<std::int64_t>(by);
+    return filled_by(
+        [&](const Array& out) { detail::fill_steps("arange", out, whole_start, whole_step); },
+        {*steps}, options, kLong, dtype);
+  }
   return filled_by([&](const Array& out) { detail::fill_steps("arange", out, from, by); }, {*steps},
-                   options, dtype_of<T>(), std::is_integral_v<T> ? kLong : get_default_dtype());
+                   options, dtype_of<T>(), dtype);
 }
 
 CreationOptions completed(CreationOptions options, const Tensor& like) {
@@ -129,9 +138,12 @@ Tensor arange(Scalar start, Scalar end, Scalar step, const CreationOptions& opti
 }
 
 Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const CreationOptions& options) {
-  const auto fill = [&](const Array& out) {
-    detail::fill_between("linspace", out, start.to<double>(), end.to<double>());
-  };
+  double first = start.to<double>(), last = end.to<double>();
+  if (options.dtype && !is_floating_point(*options.dtype)) {  // whole ends, as in PyTorch
+    first = std::trunc(first);
+    last = std::trunc(last);
+  }
+  const auto fill = [&](const Array& out) { detail::fill_between("linspace", out, first, last); };
   return detail::with_op_name("linspace", "empty", [&] {
     return filled_by(fill, {steps}, options, kDouble, get_default_dtype());
   });

@@ -135,5 +135,18 @@ TEST(Arange, CountsLargeStepsExactly) {
   EXPECT_THROW(arange(-kLargest, kLargest, 1), std::exception);
 }
 
+// The values are PyTorch's.
+TEST(Arange, OfIntegersStepsByWholeNumbers) {
+  EXPECT_EQ(integers(arange(-0.9, 2.1, 2.0, kLong)), (Integers{0, 2}));
+  EXPECT_EQ(integers(arange(0.5, 5, 1.5, kLong)), (Integers{0, 1, 2}));
+  EXPECT_EQ(integers(arange(-3.7, 3.2, 1.9, kInt).to(kLong)), (Integers{-3, -2, -1, 0}));
+  EXPECT_EQ(arange(0.5, 2, kFloat).to_vector<float>(), (std::vector<float>{0.5, 1.5}));
+}
+
+TEST(Linspace, OfIntegersHasWholeEnds) {
+  EXPECT_EQ(integers(linspace(-3, 4.3, 10, kLong)), (Integers{-3, -2, -1, 0, 0, 0, 1, 2, 3, 4}));
+  EXPECT_EQ(integers(linspace(4.3, -3.9, 4, kLong)), (Integers{4, 1, 0, -3}));
+}
+
 }  // namespace
 }  // namespace halfgrad
