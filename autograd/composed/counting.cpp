@@ -50,6 +50,23 @@ Tensor inverted_if(bool invert, const Tensor& found) { return invert ? ~found : 
                sequence, self);
 }
 
+bool is_right(bool right, std::optional<std::string_view> side) {
+  if (side && (*side != "left" || right) && *side != "right") {
+    detail::fail("searchsorted",
+                 "expected side \"right\", or \"left\" without right = true, got \"{}\"", *side);
+  }
+  return right || side == "right";
+}
+
+Tensor sorted_by(const Tensor& sorter, const Tensor& sequence) {
+  if (!sorter.defined()) return sequence;
+  if (sorter.sizes() != sequence.sizes()) {
+    detail::fail("searchsorted", "expected a sorter of the sequence's shape {}, got {}",
+                 sequence.sizes(), sorter.sizes());
+  }
+  return gather(sequence, -1, sorter);
+}
+
 }  // namespace
 
 Tensor isin(const Tensor& elements, const Tensor& test_elements, bool /*assume_unique*/,
@@ -117,7 +134,11 @@ Tensor histc(const Tensor& self, std::int64_t bins, Scalar min, Scalar max) {
   return to(bincount(places, {}, bins), self.dtype());
 }
 
-Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_int32, bool right) {
+Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_int32, bool right,
+                    std::optional<std::string_view> side, const Tensor& sorter) {
+  if (side || sorter.defined()) {
+    return searchsorted(sorted_by(sorter, sorted_sequence), self, out_int32, is_right(right, side));
+  }
   if (sorted_sequence.dtype() != self.dtype()) {
     const DType dtype = comparable_dtype(sorted_sequence, self);
     return searchsorted(to(sorted_sequence, dtype), to(self, dtype), out_int32, right);
@@ -137,7 +158,11 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_
   return as_index(detail::unsafe_view(counts, self.sizes()), out_int32);
 }
 
-Tensor searchsorted(const Tensor& sorted_sequence, Scalar self, bool out_int32, bool right) {
+Tensor searchsorted(const Tensor& sorted_sequence, Scalar self, bool out_int32, bool right,
+                    std::optional<std::string_view> side, const Tensor& sorter) {
+  if (side || sorter.defined()) {
+    return searchsorted(sorted_by(sorter, sorted_sequence), self, out_int32, is_right(right, side));
+  }
   if (sorted_sequence.dim() != 1) refuse_sequence(sorted_sequence.sizes(), {});
   const CreationOptions count{.dtype = kLong, .device = sorted_sequence.device()};
   const double value = self.to<double>();

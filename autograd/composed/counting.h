@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <tuple>
 
 #include <halfgrad/autograd/tensor.h>
@@ -34,13 +36,17 @@ Tensor histc(const Tensor& self, std::int64_t bins = 100, Scalar min = 0, Scalar
 /// elements, or after them if `right`. The sequence is a vector, or has self's dimensions but for
 /// the last, and is sorted along the last. The result has self's shape, int64 or int32. NaN is
 /// above infinity. Sorts both together, in their promoted dtype, float64 if one is floating point.
-/// Throws std::invalid_argument for other shapes.
+/// `side`, "left" or "right", is another way to say `right`. With `sorter`, which has the indices
+/// that sort it, as argsort() returns them, the sequence need not be sorted.
+/// Throws std::invalid_argument for other shapes, and for right = true with side "left".
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_int32 = false,
-                    bool right = false);
+                    bool right = false, std::optional<std::string_view> side = std::nullopt,
+                    const Tensor& sorter = {});
 /// The same index for one value, as a 0-dimensional tensor. The sequence is a vector. A value that
 /// an integer sequence cannot hold is compared exactly; for others it is rounded to their dtype.
 Tensor searchsorted(const Tensor& sorted_sequence, Scalar self, bool out_int32 = false,
-                    bool right = false);
+                    bool right = false, std::optional<std::string_view> side = std::nullopt,
+                    const Tensor& sorter = {});
 /// searchsorted(boundaries, self): the interval between boundaries that holds each element, with
 /// its upper bound or, if `right`, its lower bound. Boundaries are a vector.
 Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32 = false,

@@ -22,21 +22,31 @@ Unique asked_for(const std::tuple<Tensor, Tensor, Tensor>& results, bool inverse
   return asked;
 }
 
+/// Accepts PyTorch's argument where it changes nothing.
+void expect_no_dim(const char* op, const nb::object& dim) {
+  if (!dim.is_none()) {
+    detail::fail(op, "expected dim=None, which flattens the input, got {}", nb::str(dim).c_str());
+  }
+}
+
 void bind_distinct(OpBinder& ops) {
   ops.both(
       "unique",
-      [](const Tensor& input, bool is_sorted, bool inverse, bool counts) {
+      [](const Tensor& input, bool is_sorted, bool inverse, bool counts, nb::object dim) {
+        expect_no_dim("unique", dim);
         return asked_for(_unique2(input, is_sorted, inverse, counts), inverse, counts);
       },
       "sorted"_a = true, "return_inverse"_a = false, "return_counts"_a = false,
+      "dim"_a = nb::none(),
       "The distinct elements, always sorted; on request also the index of each element among "
       "them,\nand how often each occurs.");
   ops.both(
       "unique_consecutive",
-      [](const Tensor& input, bool inverse, bool counts) {
+      [](const Tensor& input, bool inverse, bool counts, nb::object dim) {
+        expect_no_dim("unique_consecutive", dim);
         return asked_for(unique_consecutive(input, inverse, counts), inverse, counts);
       },
-      "return_inverse"_a = false, "return_counts"_a = false,
+      "return_inverse"_a = false, "return_counts"_a = false, "dim"_a = nb::none(),
       "The flattened elements without those that equal the one before; see unique().");
 }
 
@@ -55,28 +65,19 @@ void bind_isin(OpBinder& ops) {
   bind(OfNumber(&isin), "element", "test_elements");
 }
 
-/// The argument `right`, which `side` names, too.
-bool is_right(bool right, std::optional<std::string_view> side) {
-  if (side && (*side != "left" || right) && *side != "right") {
-    detail::fail("searchsorted",
-                 "expected side \"right\", or \"left\" without right=True, got \"{}\"", *side);
-  }
-  return right || side == "right";
-}
-
 void bind_searches(OpBinder& ops) {
   const auto bind = [&]<class Sought>(std::type_identity<Sought>) {
     ops.function(
         "searchsorted",
         [](const Tensor& sequence, Sought input, bool out_int32, bool right,
-           std::optional<std::string_view> side) {
-          return searchsorted(sequence, input, out_int32, is_right(right, side));
+           std::optional<std::string_view> side, const OptionalTensor& sorter) {
+          return searchsorted(sequence, input, out_int32, right, side, or_undefined(sorter));
         },
         "sorted_sequence"_a, "input"_a, nb::kw_only(), "out_int32"_a = false, "right"_a = false,
-        "side"_a = nb::none(),
+        "side"_a = nb::none(), "sorter"_a = nb::none(),
         "The positions at which elements can be put into a sorted sequence: before equal ones, or\n"
         "with right=True (side=\"right\") after them. The sequence is a vector, or a row for each "
-        "row of\n`input`.");
+        "row of\n`input`. With `sorter`, the result of argsort(), it need not be sorted.");
     ops.function("bucketize",
                  static_cast<Tensor (*)(Sought, const Tensor&, bool, bool)>(&bucketize), "input"_a,
                  "boundaries"_a, nb::kw_only(), "out_int32"_a = false, "right"_a = false,

@@ -130,6 +130,21 @@ TEST_P(CountingComposed, Searchsorted) {
       << "float32 cannot hold the integer";
 }
 
+TEST_P(CountingComposed, SearchsortedBySideAndSorter) {
+  const Tensor sorted = elements({1, 3, 3, 7}), shuffled = elements({3, 7, 1, 3});
+  const Tensor sorter = argsort(shuffled), x = elements({3, 0, 7});
+  EXPECT_EQ(elements(searchsorted(sorted, x, false, false, "left")), (Doubles{1, 0, 3}));
+  EXPECT_EQ(elements(searchsorted(sorted, x, false, false, "right")), (Doubles{3, 0, 4}));
+  EXPECT_EQ(elements(searchsorted(sorted, x, false, true, "right")), (Doubles{3, 0, 4}));
+  EXPECT_EQ(elements(searchsorted(shuffled, x, false, true, {}, sorter)), (Doubles{3, 0, 4}));
+  EXPECT_EQ(searchsorted(shuffled, 3, true, false, "right", sorter).item(), 3);
+  EXPECT_EQ(searchsorted(shuffled, 3, true, false, "right", sorter).dtype(), kInt);
+  EXPECT_THROW(searchsorted(sorted, x, false, true, "left"), std::invalid_argument);
+  EXPECT_THROW(searchsorted(sorted, x, false, false, "middle"), std::invalid_argument);
+  EXPECT_EQ(message_of([&] { searchsorted(sorted, x, false, false, {}, sorter.slice(0, 1)); }),
+            "searchsorted: expected a sorter of the sequence's shape [4], got [3]");
+}
+
 TEST_P(CountingComposed, SearchsortedOfOneValue) {
   const Tensor sequence = elements({1, 3, 3, 7}), integers = sequence.to(kInt);
   for (const Tensor& each : {sequence, integers}) {
