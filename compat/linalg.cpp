@@ -1,11 +1,34 @@
 #include <halfgrad/compat/linalg.h>
 
+#include <cmath>
+#include <string>
+#include <utility>
+
 #include <halfgrad/autograd/composed.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/graph/op_name.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {
+namespace {
+
+// Returns the two dimensions of a matrix, counted from the front.
+std::pair<std::int64_t, std::int64_t> matrix_dims(const Tensor& self, const Dims& dim) {
+  if (self.dim() < 2 || dim.size() != 2) {
+    detail::fail("linalg_matrix_norm",
+                 "expected two dimensions or more and two of them, got {} and {}", self.sizes(),
+                 dim);
+  }
+  const int ndim = static_cast<int>(self.dim());
+  const int rows = wrap_dim(dim[0], ndim, "linalg_matrix_norm");
+  const int columns = wrap_dim(dim[1], ndim, "linalg_matrix_norm");
+  if (rows == columns) {
+    detail::fail("linalg_matrix_norm", "expected two different dimensions, got {}", dim);
+  }
+  return {rows, columns};
+}
+
+}  // namespace
 
 Tensor linalg_vector_norm(const Tensor& self, Scalar ord, const std::optional<Dims>& dim,
                           bool keepdim, std::optional<DType> dtype) {
@@ -14,11 +37,41 @@ Tensor linalg_vector_norm(const Tensor& self, Scalar ord, const std::optional<Di
                               [&] { return norm(x, ord, dim.value_or(Dims()), keepdim); });
 }
 
+Tensor linalg_matrix_norm(const Tensor& self, Scalar ord, const Dims& dim, bool keepdim,
+                          std::optional<DType> dtype) {
+  const double p = ord.to<double>();
+  const bool of_rows = std::isinf(p);
+  if (!of_rows && std::abs(p) != 1) {
+    detail::fail("linalg_matrix_norm", "expected ord 1, -1, inf, -inf or \"fro\", got {}", p);
+  }
+  const auto [rows, columns] = matrix_dims(self, dim);
+  const Tensor x = abs(dtype ? to(self, *dtype) : self);
+  const Tensor sums = sum(x, of_rows ? columns : rows, /*keepdim=*/true);
+  const Dims along{of_rows ? rows : columns};
+  const Tensor norms = p > 0 ? amax(sums, along, true) : amin(sums, along, true);
+  return keepdim ? norms : reshape(norms, sum(self.detach(), Dims{rows, columns}).sizes());
+}
+
+Tensor detail::named_matrix_norm(const Tensor& self, std::string_view ord, const Dims& dim,
+                                 bool keepdim, std::optional<DType> dtype) {
+  if (ord != "fro") {
+    fail("linalg_matrix_norm", "expected ord 1, -1, inf, -inf or \"fro\", got \"{}\"",
+         std::string(ord));
+  }
+  const auto [rows, columns] = matrix_dims(self, dim);
+  return linalg_vector_norm(self, 2, Dims{rows, columns}, keepdim, dtype);
+}
+
 Tensor linalg_norm(const Tensor& self, std::optional<Scalar> ord, const std::optional<Dims>& dim,
                    bool keepdim, std::optional<DType> dtype) {
   const std::int64_t dims = dim ? dim->size() : self.dim();
+  if (ord && dims == 2) {
+    return linalg_matrix_norm(self, *ord, dim.value_or(Dims{-2, -1}), keepdim, dtype);
+  }
   if (ord && dims != 1) {
-    detail::fail("linalg_norm", "expected a vector or one dimension with ord, got shape {} and {}",
+    detail::fail("linalg_norm",
+                 "expected a vector, a matrix, or one or two dimensions with ord, got shape {} and "
+                 "{}",
                  self.sizes(), dim.value_or(Dims()));
   }
   return linalg_vector_norm(self, ord.value_or(2), dim, keepdim, dtype);

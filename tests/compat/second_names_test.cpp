@@ -63,10 +63,30 @@ TEST(SecondNames, Norms) {
             torch::kFloat);
   EXPECT_EQ(torch::frobenius_norm(x, {0, 1}).item<double>(), 13);
   EXPECT_EQ(torch::norm(torch::ones({4}), 2, torch::kDouble).dtype(), torch::kDouble);
-  EXPECT_THROW(torch::linalg_norm(x, 1), std::invalid_argument);
+  EXPECT_THROW(torch::linalg_norm(torch::ones({2, 2, 2}), 1), std::invalid_argument);
   EXPECT_EQ(torch::renorm(x, 2, 0, 6).to_vector<double>()[0], 3);
   EXPECT_NEAR(torch::renorm(x, 2, 0, 6)[1].norm().item<double>(), 6, 1e-6);
   EXPECT_LE(torch::renorm(x, 2, 0, 6)[1].norm().item<double>(), 6);
+}
+
+TEST(SecondNames, MatrixNorms) {
+  const double inf = INFINITY;
+  const torch::Tensor x = torch::tensor({{1.0, -2.0, 3.0}, {-4.0, 5.0, 0.0}}, torch::kDouble);
+  EXPECT_EQ(torch::linalg_matrix_norm(x, 1).item<double>(), 7);
+  EXPECT_EQ(torch::linalg_matrix_norm(x, -1).item<double>(), 3);
+  EXPECT_EQ(torch::linalg_matrix_norm(x, inf).item<double>(), 9);
+  EXPECT_EQ(torch::linalg_norm(x, -inf).item<double>(), 6);
+  EXPECT_EQ(torch::linalg_norm(x, 1, torch::Dims{1, 0}).item<double>(), 9) << "of the transpose";
+  EXPECT_EQ(torch::linalg::norm(x, "fro").item<double>(), std::sqrt(55.0));
+  EXPECT_EQ(torch::linalg::matrix_norm(x).item<double>(), std::sqrt(55.0));
+  const torch::Tensor three = torch::stack({x, 2 * x}, 2);
+  EXPECT_EQ(torch::linalg::matrix_norm(three, 1, {0, 1}).to_vector<double>(), (Doubles{7, 14}));
+  EXPECT_EQ(torch::linalg::matrix_norm(three, inf, {0, 1}, true).sizes(), (torch::Shape{1, 1, 2}));
+  EXPECT_EQ(torch::linalg_norm(x[0], 0).item<double>(), 3) << "the number 0 is no text";
+  EXPECT_THROW(torch::linalg_matrix_norm(x, 2), std::invalid_argument);
+  EXPECT_THROW(torch::linalg_matrix_norm(x, "nuc"), std::invalid_argument);
+  EXPECT_THROW(torch::linalg_matrix_norm(x, 1, {0, -2}), std::invalid_argument);
+  EXPECT_THROW(torch::linalg_matrix_norm(x[0], 1), std::invalid_argument);
 }
 
 TEST(SecondNames, Products) {
