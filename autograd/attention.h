@@ -19,6 +19,9 @@ namespace halfgrad {
 /// that a query does not see takes no part, even if its value is inf or NaN; PyTorch gives NaN
 /// then.
 ///
+/// With enable_gqa, key and value may have fewer heads, in dimension -3, than the query: each is
+/// repeated for as many heads of the query (grouped-query attention: Ainslie et al. 2023).
+///
 /// With dropout_p > 0 the weights are dropped as by `dropout`; pass 0 in evaluation.
 ///
 /// One kernel computes y, and two its gradients, without a matrix of scores in memory
@@ -30,6 +33,7 @@ namespace halfgrad {
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const Tensor& attn_mask = {}, double dropout_p = 0,
                                     bool is_causal = false,
-                                    std::optional<double> scale = std::nullopt);
+                                    std::optional<double> scale = std::nullopt,
+                                    bool enable_gqa = false);
 
 }  // namespace halfgrad

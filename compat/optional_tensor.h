@@ -72,9 +72,10 @@ template <detail::OptionalTensor M>
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const M& attn_mask, double dropout_p = 0,
                                     bool is_causal = false,
-                                    std::optional<double> scale = std::nullopt) {
+                                    std::optional<double> scale = std::nullopt,
+                                    bool enable_gqa = false) {
   return scaled_dot_product_attention(query, key, value, detail::or_undefined(attn_mask), dropout_p,
-                                      is_causal, scale);
+                                      is_causal, scale, enable_gqa);
 }
 
 template <detail::OptionalTensor W>

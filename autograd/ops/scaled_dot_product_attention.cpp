@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <halfgrad/autograd/attention.h>
+#include <halfgrad/autograd/composed/moving.h>
 #include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/op_table/row_references.h>
 #include <halfgrad/autograd/ops.h>
@@ -210,11 +211,28 @@ OpEntry scaled_dot_product_attention_entry() {
           .bounded_reference = attention_reference(false)};
 }
 
+// Returns a key or value with each head repeated until there are as many as in the query.
+Tensor repeated_heads(const Tensor& query, const Tensor& heads) {
+  const bool has_heads = query.dim() > 2 && heads.dim() > 2 && heads.size(-3) > 0;
+  if (!has_heads || query.size(-3) % heads.size(-3) != 0) {
+    fail(kAttentionName,
+         "expected with enable_gqa a number of heads in dimension -3 of the query that is a "
+         "multiple of the key's and the value's, got query {} and key or value {}",
+         query.sizes(), heads.sizes());
+  }
+  return repeat_interleave(heads, query.size(-3) / heads.size(-3), -3);
+}
+
 }  // namespace detail
 
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const Tensor& attn_mask, double dropout_p, bool is_causal,
-                                    std::optional<double> scale) {
+                                    std::optional<double> scale, bool enable_gqa) {
+  if (enable_gqa) {
+    return scaled_dot_product_attention(query, detail::repeated_heads(query, key),
+                                        detail::repeated_heads(query, value), attn_mask, dropout_p,
+                                        is_causal, scale);
+  }
   if (!(dropout_p >= 0 && dropout_p <= 1)) {
     detail::fail(detail::kAttentionName, "expected a probability dropout_p in [0, 1], got {}",
                  dropout_p);

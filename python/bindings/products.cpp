@@ -144,15 +144,16 @@ void bind_rows(OpBinder& ops) {
   ops.function(
       "scaled_dot_product_attention",
       [](const Tensor& query, const Tensor& key, const Tensor& value, const OptionalTensor& mask,
-         double dropout_p, bool is_causal, std::optional<double> scale) {
+         double dropout_p, bool is_causal, std::optional<double> scale, bool enable_gqa) {
         return scaled_dot_product_attention(query, key, value, or_undefined(mask), dropout_p,
-                                            is_causal, scale);
+                                            is_causal, scale, enable_gqa);
       },
       "query"_a, "key"_a, "value"_a, "attn_mask"_a = nb::none(), "dropout_p"_a = 0.0,
-      "is_causal"_a = false, nb::kw_only(), "scale"_a = nb::none(),
+      "is_causal"_a = false, nb::kw_only(), "scale"_a = nb::none(), "enable_gqa"_a = false,
       "softmax(query key^T scale + mask) value, for [..., l, e], [..., s, e] and [..., s, v].\n"
       "`scale` is 1 / sqrt(e) by default. A mask of bool is True where a key takes part; another\n"
-      "is added. The scores are not stored. Raises ValueError for a mask together with is_causal.");
+      "is added. The scores are not stored. With enable_gqa, key and value may have fewer heads.\n"
+      "Raises ValueError for a mask together with is_causal.");
   ops.function(
       "rope",
       [](const Tensor& input, double base, std::int64_t offset, bool interleaved) {

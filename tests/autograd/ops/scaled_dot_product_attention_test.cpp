@@ -47,6 +47,24 @@ std::vector<AttentionCase> cases() {
           {4, 6, 8, 8, {0}}};
 }
 
+TEST_P(Attention, SharesKeysAndValuesAmongGroupsOfHeads) {
+  const auto draw = [this](const Shape& sizes) { return rand(sizes, {.device = device()}); };
+  const Tensor query = draw({2, 6, 5, 4}), key = draw({2, 3, 7, 4}), value = draw({2, 3, 7, 8});
+  const Tensor y = scaled_dot_product_attention(query, key, value, {}, 0, true, {}, true);
+  for (const int head : {0, 1, 5}) {
+    const Tensor alone = scaled_dot_product_attention(
+        query.select(1, head), key.select(1, head / 2), value.select(1, head / 2), {}, 0, true);
+    EXPECT_TRUE(y.select(1, head).equal(alone)) << head;
+  }
+  const Tensor four = draw({2, 4, 7, 4});
+  EXPECT_THROW(scaled_dot_product_attention(query, four, four, {}, 0, false, {}, true),
+               std::invalid_argument);
+  EXPECT_THROW(
+      scaled_dot_product_attention(query[0][0], key[0][0], key[0][0], {}, 0, false, {}, true),
+      std::invalid_argument)
+      << "no heads";
+}
+
 // A float32 score of 16 terms of up to 4 is off by some 20 roundoffs, and its weight is as much
 // off.
 TEST_P(Attention, EqualsTheCompositionInFloat64) {
