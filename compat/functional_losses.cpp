@@ -87,6 +87,10 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
 Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& positive,
                                          const Tensor& negative,
                                          const TripletMarginWithDistanceLossFuncOptions& options) {
+  if (!(options.margin() > 0)) {
+    halfgrad::detail::fail("triplet_margin_with_distance_loss", "expected a margin > 0, got {}",
+                           options.margin());
+  }
   const auto distance = [&](const Tensor& a, const Tensor& b) {
     return options.distance_function() ? (*options.distance_function())(a, b)
                                        : pairwise_distance(a, b);

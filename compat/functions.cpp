@@ -65,7 +65,8 @@ Tensor hardtanh(const Tensor& self, double min_val, double max_val) {
   if (!(min_val <= max_val)) {
     detail::fail("hardtanh", "expected min_val <= max_val, got {} and {}", min_val, max_val);
   }
-  return clamp(self, min_val, max_val);
+  if (is_floating_point(self.dtype())) return clamp(self, min_val, max_val);
+  return clamp(self, static_cast<std::int64_t>(min_val), static_cast<std::int64_t>(max_val));
 }
 Tensor relu6(const Tensor& self) { return clamp(self, 0, 6); }
 Tensor hardshrink(const Tensor& self, double lambd) {
@@ -86,6 +87,9 @@ Tensor threshold(const Tensor& self, double threshold, double value) {
 }
 
 Tensor prelu(const Tensor& self, const Tensor& weight) {
+  if (weight.dim() > 1) {
+    detail::fail("prelu", "expected a weight of dimension 0 or 1, got {}", weight.sizes());
+  }
   Shape sizes;
   for (std::int64_t i = 0; i < self.dim(); ++i) sizes.push_back(1);
   if (weight.numel() != 1) {
@@ -103,6 +107,9 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
 }
 
 Tensor rrelu(const Tensor& self, double lower, double upper, bool training) {
+  if (!(lower <= upper)) {
+    detail::fail("rrelu", "expected lower <= upper, got {} and {}", lower, upper);
+  }
   if (!training) return leaky_relu(self, (lower + upper) / 2);
   const Tensor slope = rand_like(self.detach()) * (upper - lower) + lower;
   return where(self > 0, self, self * slope);

@@ -81,6 +81,7 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
 
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            double margin, double p, double eps, bool swap, Reduction reduction) {
+  if (!(margin > 0)) detail::fail("triplet_margin_loss", "expected a margin > 0, got {}", margin);
   expect_broadcast("triplet_margin_loss", anchor, positive);
   expect_broadcast("triplet_margin_loss", anchor, negative);
   const auto compute = [=](const Tensor& a, const Tensor& same, const Tensor& other) {

@@ -55,7 +55,9 @@ Tensor cov(const Tensor& self, std::int64_t correction, const Tensor& fweights,
     const Tensor c = matmul(centred * weights, centred.t()) / n;
     return given.dim() == 2 && x.size(0) != 1 ? c : reshape(c, {});
   };
-  return detail::widened("cov", Precision::any, kFloat32, compute, self);
+  const DType dtype =
+      aweights.defined() ? promote_types(self.dtype(), aweights.dtype()) : self.dtype();
+  return detail::widened("cov", Precision::any, kFloat32, compute, self.to(dtype));
 }
 
 Tensor corrcoef(const Tensor& self) {

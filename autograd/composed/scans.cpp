@@ -131,11 +131,11 @@ Tensor diff(const Tensor& self, std::int64_t n, std::int64_t dim, const Tensor& 
   if (self.dim() == 0) detail::fail("diff", "expected one dimension or more, got []");
   if (n < 0) detail::fail("diff", "expected n >= 0, got {}", n);
   const int d = wrap_dim(dim, static_cast<int>(self.dim()), "diff");
+  if (n == 0) return clone(self);  // without `prepend` and `append`, as in PyTorch
   std::vector<Tensor> parts{self};
   if (prepend.defined()) parts.insert(parts.begin(), prepend);
   if (append.defined()) parts.push_back(append);
   const Tensor x = parts.size() == 1 ? self : cat(parts, d);
-  if (n == 0) return clone(x);
   const auto compute = [&](const Tensor& wide) {
     Tensor result = wide;
     for (std::int64_t i = std::min(n, x.size(d)); i > 0; --i) {

@@ -24,7 +24,7 @@ void update(const Tensor& running, const Tensor& batch, double momentum) {
 }
 
 void check_batch_norm(const Tensor& input, std::initializer_list<const Tensor*> per_channel,
-                      bool training, bool has_statistics) {
+                      bool training, bool has_statistics, double eps) {
   if (input.dim() < 2 || !input.is_floating_point()) {
     fail("batch_norm", "expected a floating point input of shape [n, c, ...], got {} of {}",
          input.sizes(), input.dtype());
@@ -34,10 +34,11 @@ void check_batch_norm(const Tensor& input, std::initializer_list<const Tensor*> 
     fail("batch_norm", "expected parameters and statistics of shape {}, got {}",
          Shape{input.size(1)}, tensor->sizes());
   }
-  if (training && input.numel() <= input.size(1)) {
+  if (training && input.numel() == input.size(1)) {
     fail("batch_norm", "expected more than one value per channel in training, got {}",
          input.sizes());
   }
+  if (!(eps >= 0)) fail("batch_norm", "expected an eps >= 0, got {}", eps);
   if (!training && !has_statistics) {
     fail("batch_norm", "expected running statistics in evaluation, got none");
   }
@@ -93,7 +94,7 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
                   const Tensor& running_mean, const Tensor& running_var, bool training,
                   double momentum, double eps) {
   detail::check_batch_norm(input, {&weight, &bias, &running_mean, &running_var}, training,
-                           running_mean.defined() && running_var.defined());
+                           running_mean.defined() && running_var.defined(), eps);
   const auto compute = [&](const Tensor& narrow, const Tensor& w, const Tensor& b) {
     const Tensor x = narrow.to(promote_types(narrow.dtype(), DType::f32));
     const std::int64_t ndim = x.dim();
@@ -106,8 +107,10 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
       const Tensor centred = x - detail::along_channels(mu, ndim);
       variance = mean(centred * centred, others);
       const double count = static_cast<double>(x.numel() / x.size(1));
-      detail::update(running_mean, mu, momentum);
-      detail::update(running_var, variance * Scalar(count / (count - 1)), momentum);
+      if (count > 0) {
+        detail::update(running_mean, mu, momentum);
+        detail::update(running_var, variance * Scalar(count / (count - 1)), momentum);
+      }
     }
     Tensor scale = rsqrt(variance + Scalar(eps));
     if (w.defined()) scale = scale * w;

@@ -273,6 +273,10 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target,
     return detail::loss_by_position("cross_entropy", input, target, of_rows);
   }
   detail::check_smoothing(options.label_smoothing);
+  if (target.is_floating_point() && options.ignore_index >= 0) {
+    detail::fail("cross_entropy", "expected class indices as target for ignore_index {}, got {}",
+                 options.ignore_index, target.dtype());
+  }
   return target.is_floating_point()
              ? detail::cross_entropy_with_probabilities(input, target, options)
              : detail::cross_entropy_with_classes(input, detail::widened_classes(target), options);

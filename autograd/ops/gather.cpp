@@ -226,6 +226,9 @@ OpEntry scatter_add_entry() {
 
 Tensor gather(const Tensor& self, std::int64_t dim, const Tensor& index) {
   const int d = wrap_dim(dim, static_cast<int>(self.dim()), "gather");
+  // A tensor without dimensions counts as a vector of one element.
+  if (self.dim() == 0 && index.dim() == 1) return gather(unsqueeze(self, 0), 0, index);
+  if (self.dim() == 1 && index.dim() == 0) return squeeze(gather(self, 0, unsqueeze(index, 0)), 0);
   return detail::apply(detail::Gather{d}, self, index);
 }
 

@@ -209,6 +209,10 @@ OpEntry linear_entry() {
 }  // namespace detail
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  if (weight.dim() == 1) {  // one output, without a dimension of its own
+    const Tensor product = squeeze(linear(input, unsqueeze(weight, 0), {}), -1);
+    return bias.defined() ? product + bias : product;
+  }
   if (bias.defined() && bias.dim() > 1) {
     if (input.dim() != 1) return detail::linear_with_bias_rows(input, weight, bias);
     return squeeze(detail::linear_with_bias_rows(unsqueeze(input, 0), weight, bias), 0);

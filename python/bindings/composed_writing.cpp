@@ -34,6 +34,14 @@ void bind_scatter(OpBinder& ops) {
   bind_writing(ops, "scatter", Function<Dim, const Tensor&, Scalar>(&scatter),
                InPlace<Dim, const Tensor&, Scalar>(&Methods::scatter_), "", "dim"_a, "index"_a,
                "value"_a);
+  bind_writing(ops, "scatter",
+               Function<Dim, const Tensor&, const Tensor&, std::string_view>(&scatter),
+               InPlace<Dim, const Tensor&, const Tensor&, std::string_view>(&Methods::scatter_),
+               "With reduce \"add\" or \"multiply\" the values are combined with the input's.",
+               "dim"_a, "index"_a, "src"_a, nb::kw_only(), "reduce"_a);
+  bind_writing(ops, "scatter", Function<Dim, const Tensor&, Scalar, std::string_view>(&scatter),
+               InPlace<Dim, const Tensor&, Scalar, std::string_view>(&Methods::scatter_), "",
+               "dim"_a, "index"_a, "value"_a, nb::kw_only(), "reduce"_a);
   bind_writing(ops, "scatter_reduce", &scatter_reduce, &Methods::scatter_reduce_,
                "A copy in which the elements of `src` for one place are combined by `reduce`: sum, "
                "prod, mean,\namax or amin, with that element of the input if include_self.",

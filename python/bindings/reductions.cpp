@@ -48,10 +48,11 @@ void bind_spread(OpBinder& ops) {
   const auto bind = [&](const char* name, auto function, const char* doc) {
     ops.both(
         name,
-        [function](const Tensor& input, const Dim& dim, Scalar correction, bool keepdim) {
-          return function(input, dims_of(input, dim), correction, keepdim);
+        [function](const Tensor& input, const Dim& dim, std::optional<Scalar> correction,
+                   bool keepdim) {
+          return function(input, dims_of(input, dim), correction.value_or(1), keepdim);
         },
-        "dim"_a = nb::none(), nb::kw_only(), "correction"_a = 1, "keepdim"_a = false, doc);
+        "dim"_a = nb::none(), nb::kw_only(), "correction"_a.none() = 1, "keepdim"_a = false, doc);
     ops.both(
         name,
         [function](const Tensor& input, const Dim& dim, bool unbiased, bool keepdim) {
@@ -139,6 +140,7 @@ void bind_tests(OpBinder& ops) {
     ops.both(
         name,
         [along](const Tensor& input, const Shape& dims, bool keepdim) {
+          if (dims.empty()) return along(input.unsqueeze(0), 0, false);  // of each element alone
           Tensor result = input;
           for (std::int64_t dim : dims) result = along(result, dim, /*keepdim=*/true);
           return keepdim ? result : result.reshape(amax(input, dims).sizes());

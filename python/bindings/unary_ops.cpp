@@ -104,9 +104,8 @@ void bind_nonzero(OpBinder& ops) {
   ops.both(
       "nonzero",
       [](const Tensor& input, bool as_tuple) -> std::variant<Tensor, TensorTuple> {
-        const Tensor indices = nonzero(input);
-        if (!as_tuple) return indices;
-        return TensorTuple{indices.unbind(1)};
+        if (!as_tuple) return nonzero(input);
+        return TensorTuple{nonzero(input.dim() == 0 ? input.unsqueeze(0) : input).unbind(1)};
       },
       nb::kw_only(), "as_tuple"_a);
 }

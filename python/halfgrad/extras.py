@@ -95,16 +95,19 @@ def detach(input: Tensor) -> Tensor:
 
 
 def scalar_tensor(s: Union[bool, int, float], *, dtype: Optional[dtype] = None,
-                  device: Union[str, _halfgrad.device, None] = None) -> Tensor:
+                  device: Union[str, _halfgrad.device, None] = None,
+                  requires_grad: bool = False) -> Tensor:
     """The number as a tensor without dimensions; float32 by default."""
-    return _halfgrad.tensor(s, dtype=dtype or _halfgrad.float32, device=device)
+    return _halfgrad.tensor(s, dtype=dtype or _halfgrad.float32, device=device,
+                            requires_grad=requires_grad)
 
 
 def randint_like(input: Tensor, low: int, high: Optional[int] = None, *,
-                 dtype: Optional[dtype] = None) -> Tensor:
+                 dtype: Optional[dtype] = None,
+                 device: Union[str, _halfgrad.device, None] = None) -> Tensor:
     """Integers from [low, high), or from [0, low), in the shape and dtype of the input."""
     first, end = (0, low) if high is None else (low, high)
-    return _halfgrad.empty_like(input.detach(), dtype=dtype).random_(first, end)
+    return _halfgrad.empty_like(input.detach(), dtype=dtype, device=device).random_(first, end)
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:

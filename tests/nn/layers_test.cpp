@@ -129,6 +129,14 @@ TEST(BatchNorm1d, TakesSequencesAndRefusesOtherShapes) {
             "track_running_stats=true)");
 }
 
+TEST(BatchNorm1d, OfNoSamplesKeepsItsStatistics) {
+  const BatchNorm1d layer(2);
+  EXPECT_EQ(layer(rand({0, 2, 3})).sizes(), Shape({0, 2, 3}));
+  EXPECT_EQ(layer.running_var.to_vector<float>(), (std::vector<float>{1, 1}));
+  EXPECT_THROW(layer(rand({1, 2})), std::invalid_argument) << "one value for each channel";
+  EXPECT_THROW(BatchNorm1d(2, {.eps = -1})(rand({4, 2})), std::invalid_argument);
+}
+
 TEST(LayerNorm, NormalisesScalesAndShifts) {
   const LayerNorm layer({2}, {.eps = 0, .dtype = kFloat64});
   layer.weight.array().fill_(3);

@@ -215,6 +215,8 @@ def triplet_margin_with_distance_loss(
         distance_function: Optional[Callable[[Tensor, Tensor], Tensor]] = None,
         margin: float = 1.0, swap: bool = False, reduction: str = "mean") -> Tensor:
     """triplet_margin_loss() with a distance of your own."""
+    if not margin > 0:
+        raise ValueError(f"triplet_margin_with_distance_loss: expected a margin > 0, got {margin}")
     distance = distance_function or pairwise_distance
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:

@@ -91,6 +91,14 @@ TEST(Linear, TakesAnyBiasThatBroadcastsToTheResult) {
   }
 }
 
+TEST(Linear, OfAVectorAsWeightIsADotProduct) {
+  const Tensor x = tensor({{1.0, 2.0}, {3.0, 4.0}}), weight = tensor({10.0, 1.0});
+  EXPECT_EQ(linear(x, weight).to_vector<float>(), (std::vector<float>{12, 34}));
+  EXPECT_EQ(linear(x, weight, tensor(0.5)).to_vector<float>(), (std::vector<float>{12.5, 34.5}));
+  EXPECT_EQ(linear(x[0], weight).sizes(), Shape());
+  EXPECT_THROW(linear(x, tensor({1.0, 2.0, 3.0})), std::invalid_argument);
+}
+
 TEST(Linear, NamesABiasThatWouldMakeTheResultLarger) {
   const Tensor x = ones({1, 4}), w = ones({3, 4});
   EXPECT_EQ(message_of([&] {
@@ -167,7 +175,7 @@ TEST(Linear, ErrorsNameTheBadArgument) {
   const Tensor w = zeros({3, 4});
   expect_both(message(zeros({2, 5}), w), "[2, 5]", "[3, 4]");
   expect_both(message(zeros({}), w), "[]", "[3, 4]");
-  expect_both(message(zeros({4}), zeros({4})), "[4]", "[4]");
+  expect_both(message(zeros({4}), zeros({5})), "[4]", "[1, 5]");
   expect_both(message(zeros({4}), w, zeros({2})), "[2]", "[3, 4]");
   expect_both(message(zeros({4}, {.dtype = kHalf}), w), "float16", "float32");
   expect_both(message(zeros({4}), w, zeros({3}, {.dtype = kHalf})), "float32", "float16");

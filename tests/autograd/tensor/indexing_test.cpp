@@ -72,6 +72,9 @@ TEST(Gather, PicksAlongADimension) {
   EXPECT_EQ(elements(gather(x, 0, tensor({{1, 0}}))), (Doubles{4, 2}));
   EXPECT_EQ(elements(gather(x.t(), -2, tensor({{2, 0}}))), (Doubles{3, 4}));
   EXPECT_EQ(gather(tensor(5), 0, tensor(0)).item<double>(), 5);
+  EXPECT_EQ(gather(tensor(5), 0, tensor({0})).sizes(), Shape{1});
+  EXPECT_EQ(gather(tensor({5, 6}), 0, tensor(1)).sizes(), Shape());
+  EXPECT_EQ(gather(tensor({5, 6}), 0, tensor(1)).item<double>(), 6);
   EXPECT_EQ(gather(x, 1, zeros({2, 0}, {.dtype = kLong})).numel(), 0);
   EXPECT_EQ(gather(x.to(kHalf), 1, tensor({{0}})).dtype(), kHalf);
 }
