@@ -137,7 +137,7 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, std::int64_t dim, d
   const auto compute = [&](const Tensor& a, const Tensor& b) {
     return sum(direction(a.expand(common)) * direction(b.expand(common)), dim);
   };
-  return detail::widened(kFloat32, compute, x1, x2);
+  return detail::widened("cosine_similarity", Precision::wide_range, kFloat32, compute, x1, x2);
 }
 
 Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {

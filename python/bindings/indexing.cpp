@@ -2,6 +2,7 @@
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/compat/second_names.h>
 #include <halfgrad/python/bindings/bindings.h>
 
 /// x[...] and x[...] = y with integers, slices, None, ..., masks, and tensors, arrays or lists of
@@ -115,8 +116,7 @@ void bind_indexing(nb::module_& module, TensorClass& tensor) {
                             bool accumulate) {
     const std::vector<TensorIndex> parts = indices_of(nb::tuple(indices));
     const nb::gil_scoped_release release;
-    Tensor result = input.clone();
-    return result.index_put_(parts, values, accumulate);
+    return halfgrad::index_put(input, parts, values, accumulate);
   };
   const char* const doc = "A copy of the input after index_put_().";
   tensor.def("index_put", index_put, "indices"_a, "values"_a, "accumulate"_a = false, doc);

@@ -140,7 +140,7 @@ void bind_tests(OpBinder& ops) {
     ops.both(
         name,
         [along](const Tensor& input, const Shape& dims, bool keepdim) {
-          if (dims.empty()) return along(input.unsqueeze(0), 0, false);  // of each element alone
+          if (dims.empty()) return along(input.unsqueeze(0), 0, false);  // each element on its own
           Tensor result = input;
           for (std::int64_t dim : dims) result = along(result, dim, /*keepdim=*/true);
           return keepdim ? result : result.reshape(amax(input, dims).sizes());

@@ -40,6 +40,20 @@ const std::map<std::string, Dtypes> kFunctions = {
     {"celu", {[](const Tensor& x) { return torch::celu(x); }, kHalf, kFloat}},
     {"mish", {[](const Tensor& x) { return torch::mish(x); }, kHalf, kFloat}},
     {"log_sigmoid", {[](const Tensor& x) { return torch::log_sigmoid(x); }, kHalf, kFloat}},
+    {"cosine_similarity",
+     {[](const Tensor& x) { return F::cosine_similarity(x, x); }, kFloat, kFloat}},
+    {"pairwise_distance",
+     {[](const Tensor& x) { return F::pairwise_distance(x, x); }, kFloat, kFloat}},
+    {"index_put of two dtypes",
+     {[](const Tensor& x) {
+        return torch::index_put(x, {torch::tensor({1})}, values(kFloat, {1, 3}));
+      },
+      kFloat, kFloat}},
+    {"index_put of one dtype",
+     {[](const Tensor& x) {
+        return torch::index_put(x, {torch::tensor({1})}, values(x.dtype(), {1, 3}));
+      },
+      kHalf, kFloat}},
     {"hinge_embedding_loss",
      {[](const Tensor& x) {
         return F::hinge_embedding_loss(x, ones({2, 3}));
