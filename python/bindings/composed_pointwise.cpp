@@ -51,6 +51,7 @@ void bind_in_place(OpBinder& ops) {
   bind("erfinv_", &Tensor::erfinv_, "erfinv(), in place.");
   bind("lgamma_", &Tensor::lgamma_, "lgamma(), in place.");
   bind("digamma_", &Tensor::digamma_, "digamma(), in place.");
+  bind("bitwise_not_", &Tensor::bitwise_not_, "bitwise_not(), in place.");
   ops.function("polygamma", &polygamma, "n"_a, "input"_a, "The derivative number n of digamma.");
   ops.method(
       "polygamma", [](const Tensor& self, std::int64_t n) { return polygamma(n, self); }, "n"_a,
@@ -67,6 +68,22 @@ void bind_bits(OpBinder& ops) {
     ops.both(name, with_number, "other"_a);
     ops.function(name, number_first, "self"_a, "other"_a);
   };
+  using OfTensor = Tensor& (detail::ComposedMethods::*)(const Tensor&) const;
+  using OfNumber = Tensor& (detail::ComposedMethods::*)(Scalar) const;
+  const auto in_place = [&](const char* name, OfTensor of_tensor, OfNumber of_number) {
+    ops.in_place(
+        name,
+        [=](Tensor& self, const Tensor& other) -> Tensor& { return (self.*of_tensor)(other); },
+        "other"_a);
+    ops.in_place(
+        name, [=](Tensor& self, Scalar other) -> Tensor& { return (self.*of_number)(other); },
+        "other"_a);
+  };
+  in_place("bitwise_and_", &Tensor::bitwise_and_, &Tensor::bitwise_and_);
+  in_place("bitwise_or_", &Tensor::bitwise_or_, &Tensor::bitwise_or_);
+  in_place("bitwise_xor_", &Tensor::bitwise_xor_, &Tensor::bitwise_xor_);
+  in_place("bitwise_left_shift_", &Tensor::bitwise_left_shift_, &Tensor::bitwise_left_shift_);
+  in_place("bitwise_right_shift_", &Tensor::bitwise_right_shift_, &Tensor::bitwise_right_shift_);
   bind("bitwise_and", &bitwise_and, &bitwise_and, &bitwise_and, "The bits that both have.");
   bind("bitwise_or", &bitwise_or, &bitwise_or, &bitwise_or, "The bits that one of them has.");
   bind("bitwise_xor", &bitwise_xor, &bitwise_xor, &bitwise_xor, "The bits that differ.");

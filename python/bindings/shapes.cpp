@@ -77,6 +77,22 @@ void bind_dims(OpBinder& ops) {
       },
       "dim"_a);
   ops.both("unsqueeze", &unsqueeze, "dim"_a, "Inserts a dimension of size 1.");
+  ops.in_place(
+      "squeeze_",
+      [](Tensor& self, OptionalInt dim) -> Tensor& {
+        return dim ? self.squeeze_(*dim) : self.squeeze_();
+      },
+      "dim"_a = nb::none(), "squeeze(), of this object. Raises ValueError if it requires grad.");
+  ops.in_place(
+      "unsqueeze_", [](Tensor& self, std::int64_t dim) -> Tensor& { return self.unsqueeze_(dim); },
+      "dim"_a);
+  ops.in_place("t_", [](Tensor& self) -> Tensor& { return self.t_(); });
+  ops.in_place(
+      "transpose_",
+      [](Tensor& self, std::int64_t dim0, std::int64_t dim1) -> Tensor& {
+        return self.transpose_(dim0, dim1);
+      },
+      "dim0"_a, "dim1"_a);
   ops.both("flatten", &flatten, "start_dim"_a = 0, "end_dim"_a = -1,
            "Merges the dimensions from start_dim to end_dim into one.");
   ops.method(
