@@ -85,6 +85,7 @@ detail::AutocastRule detail::AutocastRule::outermost() {
 
 void detail::AutocastRule::cast(const char* op, Precision precision, std::span<Tensor> operands) {
   if (precision == Precision::any) return;
+  // Caches the casts of weights only, by PyTorch's conditions: other tensors are rarely cast twice.
   const auto converted = [this](const Tensor& source, DType dtype, DType fast) {
     const bool cacheable = dtype == fast && source.dtype() == kFloat && source.requires_grad() &&
                            source.is_leaf() && !source.impl()->is_view;

@@ -211,13 +211,13 @@ class GradScaler {
   void expect_scaled_loss(const char* method) const;
 
  private:
-  // Progress of an optimizer in the iteration. Those without an OptState are ready.
+  // Progress of an optimizer in the iteration. An optimizer without an OptState is `ready`.
   enum class Stage : std::uint8_t { ready, unscaled, stepped };
   struct OptState {
     const optim::Optimizer* optimizer;
     Stage stage;
     detail::StepEntry entry;
-    std::shared_ptr<detail::UnscalePass> pass{};  // null if unscale_() did not wait
+    std::shared_ptr<detail::UnscalePass> pass{};  // deferred by unscale_(), else null
   };
 
   // Gradients that two passes accept: all contiguous float32 ones, or narrow ones.
