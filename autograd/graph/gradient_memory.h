@@ -36,8 +36,8 @@ Array take_gradient_memory(const Edge& edge, DType dtype, Device device);
 /// True if `gradient` is in the memory lent to `leaf`.
 bool is_in_lent_memory(const TensorImpl& leaf, const Tensor& gradient);
 
-/// Ends the flight of `gradient`, if it is in the memory lent to `leaf`. Returns whether it is, and
-/// no other tensor refers to it.
+/// Ends GradientMemory::is_in_flight, if `gradient` is in the memory lent to `leaf`. Returns
+/// whether it is, and no other tensor refers to it.
 bool land_in_lent_memory(TensorImpl& leaf, const Tensor& gradient);
 
 }  // namespace halfgrad::detail

@@ -149,10 +149,6 @@ void check_float64(const Tensor& input, const Tensor& parameter) {
        parameter.dtype(), input.dtype());
 }
 
-}  // namespace
-
-namespace {
-
 // (x - mean) / sqrt(var + eps) w + b for operands x, w and b; rms_norm has neither mean nor b
 template <bool kCentred>
 BoundedReference normalize_reference(double eps) {

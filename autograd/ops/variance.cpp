@@ -113,10 +113,6 @@ Tensor variance(const Tensor& self, const Shape& dim, std::optional<Scalar> corr
   return apply(Variance<kRoot>{mask, keepdim, correction.value_or(1).to<double>()}, self);
 }
 
-}  // namespace
-
-namespace {
-
 // sum_i (x_i - mean)^2 / (n - correction), or its root
 template <bool kRoot>
 BoundedRow variance_reference(double correction) {
