@@ -134,7 +134,7 @@ class GradScaler {
   /// scale. Throws what these calls throw, and std::invalid_argument if max_norm is NaN.
   ///
   /// The two passes have conditions. Parameters and gradients are float32, contiguous and on the
-  /// scale's device. On a GPU there are at most 571 parameters, as many as fit into one launch.
+  /// scale's device. On a GPU there are at most 533 parameters, as many as fit into one launch.
   /// There is no history, no check_after_unscale, no pre-step hook, and no other optimizer in the
   /// iteration. Otherwise the calls above are made one by one.
   ///

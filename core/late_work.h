@@ -19,7 +19,7 @@
 namespace halfgrad::detail {
 
 /// Calls `queue` with `stream` current, behind all work of the current stream. `used` is the memory
-/// that the work reads or writes. It may read `constant` too, which nobody overwrites.
+/// that the work reads or writes. It may read `constant` too, which nothing overwrites.
 void run_late(const Stream& stream, std::vector<Storage*> used, std::span<const Array> constant,
               const std::function<void()>& queue);
 
