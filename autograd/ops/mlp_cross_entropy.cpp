@@ -27,7 +27,7 @@ namespace {
 
 constexpr const char* kLossName = "mlp_cross_entropy";
 
-// The two ops one after the other. They have no class to ignore: no target has this value.
+// Computes the loss by the two ops, one after the other. No target has their ignore_index.
 Tensor composed_loss(const MlpTensors& operands, const Tensor& target,
                      std::optional<DType> logits = std::nullopt) {
   const std::span<const Tensor> weights = operands.all.subspan(1, operands.layers());
