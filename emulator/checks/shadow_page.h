@@ -38,6 +38,7 @@ struct Slot {
     return slot;
   }
 };
+/// The newest write and the newest read of one word.
 struct Cell {
   Slot write, read;
 };
