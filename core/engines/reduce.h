@@ -60,6 +60,7 @@ class Accumulator {
   int count_ = 0;
 };
 
+/// A reduction's functions on the CPU, with its type erased: run_reduce() is compiled once for all.
 template <class T>
 struct ReduceKernels {
   const void* reduction;

@@ -22,6 +22,7 @@ inline constexpr int kVectorBytes = 32, kStripRows = 6;
 inline constexpr int kVectorBytes = 16, kStripRows = 6;
 #endif
 
+// A vector of T in one register.
 template <class T>
 struct Simd {
   typedef T Vector __attribute__((vector_size(kVectorBytes)));

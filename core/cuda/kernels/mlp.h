@@ -41,6 +41,7 @@ bool mlp_fits_cuda(const MlpArrays& mlp);
 /// Computes y [rows, n_L] in the weights' dtype.
 void mlp_on_cuda(const MlpArrays& mlp, const Array& y);
 
+/// The gradients of an MLP's operands.
 struct MlpGradients {
   Array dx;  ///< undefined if it was not asked for
   std::vector<Array> weights, biases;
