@@ -6,13 +6,14 @@
 #include <halfgrad/autograd/graph/tensor_impl.h>
 #include <halfgrad/core/array.h>
 
-/// Memory that somebody lends to a leaf for its gradients.
+/// Memory that other code lends to a leaf for its gradients.
 ///
 /// The backward of linear() computes the gradient of a weight there, if it is free, and grad() is
 /// then that memory. dist::DataParallel lends the places of gradients in the arrays that it sends,
 /// which saves a copy of every gradient.
 namespace halfgrad::detail {
 
+/// Lent memory, and whether it is in use.
 struct GradientMemory {
   explicit GradientMemory(const Array& lent) : array(lent) {}
 

@@ -142,6 +142,7 @@ constexpr std::span<const unsigned> reads_of() {
   return {};
 }
 
+/// The node that record() adds to the graph: the op's functor, and what its backward reads.
 template <class Op, std::size_t N>
 class OpNode final : public OperandsNode<N> {
  public:

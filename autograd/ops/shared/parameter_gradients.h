@@ -4,6 +4,7 @@
 
 namespace halfgrad::detail {
 
+/// dW [out, in] and db [out] of a linear layer.
 struct ParameterGradients {
   Array weight, bias;
 };
