@@ -70,7 +70,7 @@ struct Erfc {
 //
 //     y <- y - u / (1 + y u),  u = (erf(y) - a) / (2 / sqrt(pi) e^(-y^2))
 //
-// Near 1 the difference is that of 1 - a and erfc(y), which keeps its digits.
+// For a > 0.5 erf(y) - a is (1 - a) - erfc(y), without cancellation near 1.
 // dx/dy = sqrt(pi) / 2 e^(y^2)
 struct Erfinv {
   static Tensor value(const Tensor& x) {

@@ -32,7 +32,7 @@ struct VarianceRow {
     using Limits = std::numeric_limits<T>;
     T variance = variance_of<T>(team, x.size(), [&](auto i) { return x(i); });
     T scale = T(1);
-    // A smaller variance may have lost digits to subnormal squares.
+    // A smaller variance may be inexact, since some squares were subnormal.
     if (!(variance > Limits::min() / Limits::epsilon() && variance < Limits::infinity())) {
       const T largest = team.max(x.size(), [&](auto i) { return math::abs(x(i)); });
       if (largest > T(0) && largest < Limits::infinity()) {
