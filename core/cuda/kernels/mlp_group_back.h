@@ -110,7 +110,7 @@ __device__ void add_wide(WideSums<kWidth>& sums, const SumsOfWarpgroup<kWidth>& 
   }
 }
 
-/// Does the same for a narrow last layer, whose dW is transposed.
+/// add_wide() for a narrow last layer, whose dW is transposed.
 template <class T, int kWidth, class G, class H, class Ones>
 __device__ void add_narrow(NarrowSums& sums, const SumsOfWarpgroup<kWidth>& own, const G& g,
                            const H& h, const Ones& ones) {
