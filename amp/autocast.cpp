@@ -86,10 +86,10 @@ detail::AutocastRule detail::AutocastRule::outermost() {
 void detail::AutocastRule::cast(const char* op, Precision precision, std::span<Tensor> operands) {
   if (precision == Precision::any) return;
   const auto converted = [this](const Tensor& source, DType dtype, DType fast) {
-    const bool cacheable = dtype == fast && source.dtype() == kFloat && source.requires_grad() &&
-                           source.is_leaf() && !source.impl()->is_view;
-    const bool use_cache = cacheable && cache_enabled && !InferenceMode::is_enabled();
-    return use_cache ? cache->cast(source, dtype) : to(source, dtype);
+    const bool is_weight = source.dtype() == kFloat && source.requires_grad() && source.is_leaf() &&
+                           !source.impl()->is_view;
+    const bool cached = is_weight && dtype == fast && cache_enabled && !InferenceMode::is_enabled();
+    return cached ? cache->cast(source, dtype) : to(source, dtype);
   };
   for (const DeviceType type : kDeviceTypes) {
     const auto [enabled, fast] = settings[index_of(type)];

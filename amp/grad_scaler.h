@@ -134,7 +134,7 @@ class GradScaler {
   /// scale. Throws what these calls throw, and std::invalid_argument if max_norm is NaN.
   ///
   /// The two passes have conditions. Parameters and gradients are float32, contiguous and on the
-  /// scale's device. On a GPU there are at most 571 parameters, as many as fit into one launch.
+  /// scale's device. On a GPU there are at most 533 parameters, as many as fit into one launch.
   /// There is no history, no check_after_unscale, no pre-step hook, and no other optimizer in the
   /// iteration. Otherwise the calls above are made one by one.
   ///
@@ -211,13 +211,13 @@ class GradScaler {
   void expect_scaled_loss(const char* method) const;
 
  private:
-  // Progress of an optimizer in the iteration. Those without an OptState are ready.
+  // Progress of an optimizer in the iteration. An optimizer without an OptState is `ready`.
   enum class Stage : std::uint8_t { ready, unscaled, stepped };
   struct OptState {
     const optim::Optimizer* optimizer;
     Stage stage;
     detail::StepEntry entry;
-    std::shared_ptr<detail::UnscalePass> pass{};  // null if unscale_() did not wait
+    std::shared_ptr<detail::UnscalePass> pass{};  // deferred by unscale_(), else null
   };
 
   // Gradients that two passes accept: all contiguous float32 ones, or narrow ones.

@@ -30,7 +30,7 @@ void expect_scale(const std::vector<Tensor>& grads, ScaleId expected, const std:
 void warn_of_unscaled_loss(const std::vector<Tensor>& grads, const std::string& method,
                            bool& warned);
 
-/// Sets the scale ids of gradients, also of a skipped step, to that of unscaled gradients.
+/// Sets the scale ids of these gradients to kUnscaled, after a skipped step, too.
 void mark_unscaled(const std::vector<Tensor>& known);
 
 /// The gradients whose scale id is known.

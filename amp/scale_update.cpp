@@ -51,8 +51,10 @@ HG_HD ScaleUpdate next_scale(const LossScale& state, bool found_inf,
   return update;
 }
 
+// Runs on the host only, where ScaleRule can be compared; the kernel gets the result.
 bool has_foreign_rule(const GradScalerOptions& options) { return options.rule != amp::ScaleRule(); }
 
+// A kernel of one thread: next_scale() applied to the state in device memory.
 struct UpdateScale {
   GradScalerOptions options;
   bool has_foreign_rule;

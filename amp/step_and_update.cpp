@@ -11,15 +11,17 @@
 #include <halfgrad/core/fail.h>
 #include <halfgrad/optim/clip_grad.h>
 
+/// The part of GradScaler that ends an iteration in two passes over the gradients: step_pass.h.
 namespace halfgrad::amp {
 namespace {
 
-// The gradient as it lies in memory.
+// The elements of a gradient in memory: 16-bit ones if it is narrow (narrow_gradient.h).
 const Array& stored(const Tensor& gradient) {
   const Array* const elements = detail::narrow_elements(gradient);
   return elements != nullptr ? *elements : gradient.array();
 }
 
+// `takes_wide`: accepts contiguous float32 gradients beside narrow ones.
 bool fits_two_passes(const Tensor& param, const Tensor& gradient, Device device, bool takes_wide) {
   if (param.dtype() != kFloat || param.device() != device) return false;
   if (detail::narrow_elements(gradient) != nullptr) return true;
@@ -27,7 +29,7 @@ bool fits_two_passes(const Tensor& param, const Tensor& gradient, Device device,
          gradient.device() == device;
 }
 
-bool fit_two_passes(const optim::Optimizer& optimizer, Device device, bool takes_wide) {
+bool all_fit_two_passes(const optim::Optimizer& optimizer, Device device, bool takes_wide) {
   std::vector<detail::WrittenMemory> written;
   std::size_t count = 0;
   for (const Tensor& param : optimizer.parameters()) {
@@ -55,10 +57,12 @@ bool GradScaler::may_defer() const {
 }
 
 bool GradScaler::takes_two_passes(const optim::Optimizer& optimizer, Accepted accepted) const {
-  return may_defer() && fit_two_passes(optimizer, state_.scale.device(), accepted == Accepted::all);
+  return may_defer() &&
+         all_fit_two_passes(optimizer, state_.scale.device(), accepted == Accepted::all);
 }
 
-// Runs the pass over the gradients, and the optimizer's. Makes no change if it returns no outcome.
+// Runs the pass over the gradients, then the optimizer's pass. Returns nullopt, and changes
+// nothing, if the optimizer or the gradients do not allow it.
 std::optional<StepOutcome> GradScaler::step_in_two_passes(optim::Optimizer& optimizer,
                                                           const std::vector<Tensor>& gradients,
                                                           const detail::StepParts& parts) {
@@ -91,8 +95,8 @@ std::optional<StepOutcome> GradScaler::step_in_two_passes(optim::Optimizer& opti
                      parts.max_norm ? Tensor(figures.total_norm) : Tensor());
 }
 
-// Counts the step in the pass of unscale_(), if that has not run. Returns false after running it
-// without.
+// Makes sure that the pass which unscale_() deferred has run. Returns true if the pass ran here and
+// counted the step, so that no other kernel has to.
 bool GradScaler::finish_unscale(optim::Optimizer& optimizer, const std::vector<Tensor>& gradients,
                                 detail::UnscalePass& pass) {
   std::vector<detail::StepCount> counts;

@@ -23,6 +23,7 @@ struct UnscaleFormula {
   }
 };
 
+/// Makes the formula on the device, where 1 / scale lies.
 template <bool kWrite>
 struct Unscale {
   const float* inv_scale;

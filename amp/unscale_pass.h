@@ -12,8 +12,8 @@
 
 namespace halfgrad::detail {
 
-/// The pass of GradScaler::unscale_() over narrow gradients. It waits, and if step() is the first
-/// to need it, it also counts the step.
+/// The pass of GradScaler::unscale_() over narrow gradients. It runs when something first needs its
+/// results (pending_unscale.h). If that is step(), the pass also counts the step.
 class UnscalePass final : public PendingUnscale {
  public:
   UnscalePass(std::vector<Array> elements, const ScaleState& state,
@@ -23,7 +23,7 @@ class UnscalePass final : public PendingUnscale {
   /// false, and does nothing, if the pass has run or belongs to another stream.
   bool run_and_count(const std::vector<StepCount>& counts, const Array& optimizer_skipped_steps);
 
-  const Array& found_inf() const { return found_inf_; }  ///< as factors(); 0-dim
+  const Array& found_inf() const { return found_inf_; }  ///< float32, 0-dim; settle() computes it
 
  private:
   void compute_from(const std::vector<Array>& elements, std::optional<double> max_norm) override;

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include <halfgrad/core/fail.h>
+
 namespace halfgrad::amp {
 namespace {
 
@@ -16,7 +17,7 @@ GradScalerOptions without_history(GradScalerOptions options) {
 AsyncGradScaler::AsyncGradScaler(optim::AsyncOptimizer& optimizer, const GradScalerOptions& options)
     : optimizer_(optimizer), options_(options), main_(options), losses_(without_history(options)) {
   main_.scale(Tensor(Array::full({}, 1, kFloat)));  // makes its state, on the CPU
-  main_.abandon();                                  // a loss of 1 was not the user's
+  main_.abandon();                                  // takes that loss out of the log
   scale_ = next_scale_ = main_.get_scale();
   publish_factors();
 }
@@ -91,8 +92,8 @@ void AsyncGradScaler::adopt_scale() {
   main_.set_scale(carried->value, carried->id);
 }
 
-// main_ holds the found_inf of this iteration, and starts from the scale that its last update made,
-// which is the scale of the present losses.
+// s(k+2) = u(s(k+1), inf(k)): see the header. main_ holds inf(k), and updates from the scale that
+// its last update made, s(k+1). The losses of iteration k+1 have that scale, so main_ keeps it.
 void AsyncGradScaler::run_update(std::optional<double> new_scale, bool is_async) {
   const double of_losses = next_scale_;
   new_scale ? main_.update(*new_scale) : main_.update();

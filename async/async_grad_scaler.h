@@ -34,8 +34,8 @@ namespace halfgrad::amp {
 ///     s(k+2) = u(s(k+1), inf(k))
 ///
 /// The update uses the found_inf of the previous step, so a change reaches the loss one step late:
-/// a scale that starts too high costs one more skipped step and ends one back-off lower. Neither
-/// depends on timing.
+/// a scale that starts too high costs one more skipped step and ends one back-off lower. The scales
+/// do not depend on how fast the update thread runs.
 ///
 /// Call it on the thread that calls the optimizer, or in step functions if the function's comment
 /// allows that. Exceptions on the update thread reach the caller as those of an AsyncOptimizer. A
@@ -54,9 +54,9 @@ class AsyncGradScaler {
   Tensor scale(const Tensor& outputs);
   std::vector<Tensor> scale(const std::vector<Tensor>& outputs);
 
-  /// In a step function: GradScaler's, for the optimizer that the function receives. Elsewhere both
-  /// take the model's gradients, do the same on the update thread and wait: step() is then a whole
-  /// synchronous step of the AsyncOptimizer.
+  /// In a step function: like those of GradScaler, for the optimizer that the function receives.
+  /// Elsewhere both take the model's gradients, do the same on the update thread and wait: step()
+  /// is then a whole synchronous step of the AsyncOptimizer.
   void unscale_(optim::Optimizer& optimizer);
   StepOutcome step(optim::Optimizer& optimizer);
 
@@ -88,14 +88,14 @@ class AsyncGradScaler {
   /// All functions below wait until the update thread has finished its jobs.
   std::int32_t get_growth_tracker() const;
   GradScalerCounts counts() const;
-  /// GradScaler's, without losses. `next_scale` is the scale that the update made: if asynchronous,
-  /// that of the loss after the next update().
+  /// Like GradScaler::reports(), without losses. `next_scale` is the scale that the update made: if
+  /// asynchronous, that of the loss after the next update().
   std::vector<StepReport> reports() const;
-  /// GradScaler's, and "_next_scale", the scale of the loss after the next update(). A loaded state
-  /// without it, such as PyTorch's, takes "scale" for it. Call it after update().
+  /// The state of a GradScaler, and "_next_scale", the scale of the loss after the next update(). A
+  /// loaded state without it, such as PyTorch's, takes "scale" for it. Call it after update().
   GradScalerState state_dict() const;
   void load_state_dict(const GradScalerState& state);
-  /// GradScaler's.
+  /// Like the functions of GradScaler.
   std::map<std::string, Array> records() const;
   void load_records(const std::map<std::string, Array>& records);
   void check_records(const std::map<std::string, Array>& records) const;

@@ -153,13 +153,14 @@ class AsyncOptimizer {
   Device device_;  // the model's
   std::vector<Parameter> parameters_;
   HookHandle refuse_scaled_;
-  GradientScale scale_;  // the model's gradients carry it
+  GradientScale scale_;  // scale of the model's gradients
   bool written_back_ = true;
   Event written_;  // end of the last write-back
   WriteBackReport report_;
   UpdateThread::Ticket last_step_ = 0;
 
-  // The optimizer's gradients carry it; only the update thread uses it.
+  // The scale of the optimizer's gradients, until take_gradient_scale(). Only the update thread
+  // uses it.
   std::optional<GradientScale> held_scale_;
 
   std::shared_ptr<UpdateThread> thread_;

@@ -51,10 +51,10 @@ using halfgrad::detail::TensorImpl;
 using halfgrad::detail::WaitingGradient;
 
 // One backward pass.
-class Run {
+class BackwardPass {
  public:
-  Run(std::span<const Tensor> roots, std::span<const Tensor> grads, bool retain_graph,
-      bool create_graph)
+  BackwardPass(std::span<const Tensor> roots, std::span<const Tensor> grads, bool retain_graph,
+               bool create_graph)
       : retain_graph_(retain_graph || create_graph), grad_mode_(create_graph) {
     if (!grads.empty() && grads.size() != roots.size()) {
       fail("backward", "expected one gradient per tensor, got {} for {}", grads.size(),
@@ -94,7 +94,7 @@ class Run {
   std::vector<Tensor> take_captured() { return std::move(captured_->gradients); }
 
  private:
-  // If `later`, a gradient of 1 is made when the pass starts, where it may turn out unnecessary.
+  // If `later`, leaves it to process() to make a gradient of 1, which may turn out unnecessary.
   void add_root(const Tensor& root, Tensor grad, bool later) {
     if (!root.requires_grad()) {
       fail<std::runtime_error>("backward", "expected a tensor that requires grad, got {}",
@@ -145,7 +145,7 @@ class Run {
 
   void process(ReadyNodes::Entry& entry) {
     if (entry.more.empty()) {
-      if (!entry.grad.defined()) {  // a root of which add_root() has left that to us
+      if (!entry.grad.defined()) {  // a root whose gradient of 1 add_root() has not made
         if (pass_on_scale(*entry.node)) return;
         const OutputInfo& one = entry.node->output(0);
         entry.grad = Tensor(Array::full(one.sizes, 1, one.dtype, one.device));
@@ -159,8 +159,8 @@ class Run {
     }
   }
 
-  // Starts the pass at a scaled loss: its gradient is 1, so the scale is the gradient of the loss.
-  // Returns false if somebody would miss the gradient 1, or the node as a step of its own.
+  // Sends the scale as the gradient of the loss, for a scaled loss whose gradient is 1. Returns
+  // false if a hook, an observer or an input must see the 1, or a graph or anomaly mode the node.
   bool pass_on_scale(Node& node) {
     if (typeid(node) != typeid(ScaledLossNode)) return false;  // faster than a dynamic_cast
     auto* const scaled = static_cast<ScaledLossNode*>(&node);
@@ -171,7 +171,7 @@ class Run {
     const Edge edge = scaled->edges()[0];
     Tensor scale = scaled->gradient_of_one();
     if (!retain_graph_) scaled->release_saved();
-    // Other nodes may hand their gradient on, to somebody who changes it.
+    // Copies the scale otherwise: it may become the grad() of a leaf, which the user may change.
     const bool only_read = edge.node != nullptr && edge.node->only_reads_gradient() &&
                            edge.node->hooks.empty() && edge.node->retained.empty();
     send(edge, only_read ? std::move(scale) : clone(scale));
@@ -225,7 +225,7 @@ class Run {
   }
 
   // Delivers the gradients that are complete before a node of this sequence number runs, if a
-  // post-accumulate hook waits for them. The hook may change what a waiting gradient needs.
+  // post-accumulate hook wants them. The hook might change the operands of a waiting gradient.
   void deliver_final(std::uint64_t sequence) {
     if (waiting_.is_waiting()) return;
     while (const TensorImpl* const leaf = final_leaves_.next_before(sequence)) {
@@ -266,7 +266,7 @@ void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& gra
 
 void backward(std::span<const Tensor> tensors, std::span<const Tensor> grad_tensors,
               BackwardOptions options) {
-  Run(tensors, grad_tensors, options.retain_graph, options.create_graph).run();
+  BackwardPass(tensors, grad_tensors, options.retain_graph, options.create_graph).run();
 }
 
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
@@ -280,10 +280,10 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   }
   std::vector<Tensor> gradients;
   {
-    Run run(outputs, grad_outputs, options.retain_graph, options.create_graph);
-    run.capture(inputs, options);
-    run.run();
-    gradients = run.take_captured();
+    BackwardPass pass(outputs, grad_outputs, options.retain_graph, options.create_graph);
+    pass.capture(inputs, options);
+    pass.run();
+    gradients = pass.take_captured();
   }
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     if (!gradients[i].defined() && !options.allow_unused) {

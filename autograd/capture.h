@@ -115,7 +115,7 @@ class Captured {
   std::optional<detail::CapturedCalls> calls_;
 };
 
-/// Makes `function` a graph; see the top of this page.
+/// Makes `function` a graph; see the top of this file.
 template <class F>
 Captured<F> capture(F function, const CaptureOptions& options = {}) {
   return {std::move(function), options};

@@ -7,6 +7,8 @@ namespace halfgrad {
 
 namespace detail {
 
+/// The switches of one thread: are ops recorded, are results inference tensors, and does backward()
+/// look for NaN?
 struct Modes {
   bool grad = true;
   bool inference = false;

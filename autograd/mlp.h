@@ -57,10 +57,10 @@ Tensor mlp(const Tensor& input, const std::vector<Tensor>& weights,
 ///
 /// If mlp runs fused, so does this op, and the logits never go to memory. It computes nothing at
 /// first if a gradient is needed. backward() then takes one pass over the batch for the loss and
-/// all gradients. If somebody looks at the loss before that, a forward pass of its own computes it.
-/// A change of an operand by a function with a trailing `_` computes it, too; after another change,
-/// such as an optimizer's step, looking at a loss without backward() throws std::runtime_error. On
-/// a GPU, the loss is ready in the order of the stream that was current at the call.
+/// all gradients. If the program reads the loss before that, a forward pass computes it alone, and
+/// so it does before an operand is changed by a function with a trailing `_`. After another change,
+/// such as an optimizer's step, reading a loss without backward() throws std::runtime_error. On a
+/// GPU, the loss is ready in the order of the stream that was current at the call.
 ///
 /// There is no ignore_index: throws std::out_of_range for a target that is not a class. As with
 /// cross_entropy, a GPU reports that when the host next waits for it. Throws std::invalid_argument

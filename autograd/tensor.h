@@ -22,7 +22,7 @@
 
 namespace halfgrad {
 
-/// Removes a hook.
+/// A registered hook. remove() removes it, once; a copy of the handle refers to the same hook.
 class HookHandle {
  public:
   explicit HookHandle(std::function<void()> remove) : remove_(std::move(remove)) {}

@@ -50,7 +50,7 @@ Tensor elu(const Tensor& self, Scalar alpha = 1.0);
 Tensor gelu(const Tensor& self, const std::string& approximate = "none");
 Tensor silu(const Tensor& self);
 /// log(1 + exp(beta x)) / beta, or x where beta x > threshold. PyTorch's default threshold of 20
-/// would cost float64 half its digits.
+/// would cost float64 half of its significant digits.
 Tensor softplus(const Tensor& self, Scalar beta = 1.0,
                 Scalar threshold = std::numeric_limits<double>::infinity());
 /// x - lambd for x > lambd, x + lambd for x < -lambd, else 0. Throws std::invalid_argument unless

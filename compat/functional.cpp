@@ -73,8 +73,9 @@ Tensor softmin(const Tensor& input, const SoftminFuncOptions& options) {
 }
 
 Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxFuncOptions& options) {
-  // Draws float32 for 16 bits, where 1 draw in 2^8 or 2^11 would be 0. For 0, which float32 has
-  // too, stands half a step of u: log(0) is infinite.
+  // Gumbel noise is -log(-log(1 - u)) for a uniform u (Jang, Gu and Poole 2017, section 2.1).
+  // 16-bit logits draw u in float32: in 16 bits one draw in 2^8 or 2^11 would be 0. Half a step of
+  // u stands for an inner logarithm of 0, whose own logarithm would be infinite.
   const DType dtype = is_reduced(logits.dtype()) ? kFloat32 : logits.dtype();
   const Tensor u = rand(logits.sizes(), {.dtype = dtype, .device = logits.device()});
   const Tensor exponential = clamp_min(-log(1 - u), roundoff(dtype) / 2);  // 1 - u is in (0, 1]
@@ -84,7 +85,7 @@ Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxFuncOptions& opti
   const Tensor index = argmax(soft, options.dim(), /*keepdim=*/true);
   const Tensor ones = ones_like(index, {.dtype = soft.dtype()});
   const Tensor hard = scatter_add(zeros_like(soft.detach()), options.dim(), index, ones);
-  return hard - soft.detach() + soft;
+  return hard - soft.detach() + soft;  // the value of `hard` with the gradient of `soft`
 }
 
 Tensor normalize(const Tensor& input, const NormalizeFuncOptions& options) {

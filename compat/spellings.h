@@ -63,7 +63,7 @@ inline ostream& operator<<(ostream& out, const vector<string>& texts) {
 
 /// Prints the parts as a warning on std::cerr, as libtorch does.
 #define TORCH_WARN(...) ::halfgrad::detail::warn(::halfgrad::str(__VA_ARGS__))
-/// Does so in the first call at this place of the program.
+/// TORCH_WARN in the first call at this place of the program only.
 #define TORCH_WARN_ONCE(...)                                          \
   do {                                                                \
     static const bool torch_warned = (TORCH_WARN(__VA_ARGS__), true); \

@@ -48,6 +48,7 @@ struct Half {
   }
 
  private:
+  // The difference of the exponent biases of binary32 and binary16, in the bits of a float.
   static constexpr std::uint32_t kRebias = (127 - 15) << 23;
 
   HG_HD static constexpr std::uint16_t rounded(std::uint32_t x) {
@@ -87,6 +88,8 @@ struct BFloat16 {
  private:
   HG_HD static constexpr std::uint16_t rounded(std::uint32_t x) {
     if ((x & 0x7fffffffu) > 0x7f800000u) return 0x7fc0;
+    // Adds half of the last kept bit, less 1 if that bit is 0: a tie rounds up from odd values
+    // only.
     return std::uint16_t((x + 0x7fffu + (x >> 16 & 1u)) >> 16);
   }
 };

@@ -12,8 +12,10 @@
 #include <halfgrad/core/error.h>
 #include <halfgrad/core/shape.h>
 
+/// Errors with messages of one form, "op: expected ..., got ...".
 namespace halfgrad::detail {
 
+/// The text of a value in a message.
 inline std::string message_part(std::string_view text) { return std::string(text); }
 inline std::string message_part(const Shape& shape) { return to_string(shape); }
 inline std::string message_part(Device device) { return device.str(); }

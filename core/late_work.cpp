@@ -44,7 +44,7 @@ struct LateWork {
       storage->late_work_.store(this, std::memory_order_release);
     }
   }
-  // The store follows the wait: a thread that finds no work need not wait.
+  // Call it after the wait has been queued: another thread that then finds no work does not wait.
   void unmark() {
     for (Storage* const storage : used) {
       storage->late_work_.store(nullptr, std::memory_order_release);

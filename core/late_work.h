@@ -7,8 +7,8 @@
 #include <halfgrad/core/array.h>
 #include <halfgrad/core/stream.h>
 
-/// Late work: work on a second stream. The host does not wait for it, and neither does the current
-/// stream, until something uses the same memory again.
+/// Late work is work on a second stream for which neither the host nor the current stream waits
+/// until something uses the same memory again.
 ///
 /// The memory that late work reads or writes is marked in its Storage. Storage::data(), through
 /// which every access goes, makes the current stream wait for the last work that uses the memory.
@@ -19,7 +19,7 @@
 namespace halfgrad::detail {
 
 /// Calls `queue` with `stream` current, behind all work of the current stream. `used` is the memory
-/// that the work reads or writes. It may read `constant` too, which nobody overwrites.
+/// that the work reads or writes. It may read `constant` too, which nothing overwrites.
 void run_late(const Stream& stream, std::vector<Storage*> used, std::span<const Array> constant,
               const std::function<void()>& queue);
 

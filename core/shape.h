@@ -15,7 +15,7 @@
 
 namespace halfgrad {
 
-inline constexpr int kMaxDims = 8;
+inline constexpr int kMaxDims = 8;  ///< the most dimensions that an array can have
 
 /// Sizes, strides or dimension indices of an array: up to kMaxDims integers, stored without
 /// allocation. One integer converts to a Shape, as in libtorch: `ones(5)`, `x.view(-1)`,

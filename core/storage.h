@@ -47,8 +47,8 @@ class Storage {
   std::uint32_t raw_writes() const { return raw_writes_.load(std::memory_order_relaxed); }
   void count_raw_write() { raw_writes_.fetch_add(1, std::memory_order_relaxed); }
 
-  /// True once somebody outside of halfgrad may write to the memory without being noticed: it is
-  /// theirs, or they have asked for its address.
+  /// True once code outside of halfgrad may write to the memory unseen: it owns the memory, or has
+  /// asked for its address.
   bool is_exposed() const { return exposed_.load(std::memory_order_relaxed); }
   void expose() { exposed_.store(true, std::memory_order_relaxed); }
 

@@ -72,8 +72,8 @@ class Event {
   Event& operator=(Event&& other) noexcept;
 
   /// Records all work queued on `stream` so far, with the late updates that Optimizer::step()
-  /// started from it; a second call replaces the first. Throws
-  /// std::invalid_argument if the earlier record was on another device.
+  /// started from it; a second call replaces the first. Throws std::invalid_argument if the earlier
+  /// record was on another device.
   void record(const Stream& stream);
   /// Makes later work on `stream` wait for this event. An event that was never recorded counts as
   /// complete.

@@ -161,6 +161,7 @@ class Epoch {
     const auto rule = copy_of(rule_.get());  // a copy, so its cache of casts ends with the batch
     const halfgrad::detail::CastRuleScope casts(rule.get());
     Generator generator;
+    // Parts of several ranks are told apart by their first sample.
     const std::int64_t batch = options_.num_replicas == 1 ? first / options_.batch_size : first;
     generator.set_state(batch_key(options_.seed, epoch_, batch));
     const halfgrad::detail::GeneratorScope random(generator);

@@ -18,6 +18,7 @@ namespace detail {
 
 class Epoch;
 
+/// A dataset with its type erased.
 struct BatchSource {
   std::int64_t size;
   std::function<Batch(std::span<const std::int64_t>)> get_batch;

@@ -42,9 +42,9 @@ class Work {
 
   explicit Work(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
-  /// Until this returns, nobody may read or write the arrays of the collective. Arrays on the CPU:
-  /// blocks the host until they are done. Arrays on a GPU: makes the current stream wait for them,
-  /// and the host does not wait if the communicator works on the GPU. Throws CommunicationError.
+  /// Waits for the collective. Until this returns, its arrays must be neither read nor written. For
+  /// arrays on the CPU it blocks the host. For arrays on a GPU it makes the current stream wait;
+  /// the host does not wait if the communicator works on the GPU. Throws CommunicationError.
   void wait() const { state_->wait(); }
   /// True once wait() would return without blocking. Throws CommunicationError.
   bool is_completed() const { return state_->is_completed(); }

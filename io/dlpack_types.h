@@ -7,6 +7,7 @@
 #include <halfgrad/core/dtype.h>
 #include <halfgrad/io/dlpack_abi.h>
 
+/// DLPack's codes of the dtypes.
 namespace halfgrad::io::detail {
 
 struct DlpackType {

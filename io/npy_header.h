@@ -19,13 +19,14 @@
 ///   N bytes    a Python dict literal with 'descr', 'fortran_order' and 'shape', spaces, a newline
 namespace halfgrad::io::detail {
 
+/// The contents of a header, and where the data lies in the file.
 struct NpyHeader {
   DType dtype = kFloat32;
   std::optional<Unsigned> stored = std::nullopt;  ///< the type in the file, if tensors lack it
   std::endian order = std::endian::little;
   bool fortran_order = false;  ///< the first index varies fastest
   std::vector<std::uint64_t> shape = {};
-  std::uint64_t data_start = 0;
+  std::uint64_t data_start = 0;  ///< in bytes, as data_size
   std::uint64_t data_size = 0;
 };
 

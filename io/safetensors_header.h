@@ -18,6 +18,7 @@
 ///   the rest   the data: every byte belongs to one tensor
 namespace halfgrad::io::detail {
 
+/// The header's entry of one tensor.
 struct SafetensorsEntry {
   std::string name;
   std::string dtype = {};  ///< in the format's spelling, such as "F32"

@@ -15,6 +15,7 @@
 ///                      record, and a locator for it, before the first
 namespace halfgrad::io::detail {
 
+/// A file in an archive that is read.
 struct ZipMember {
   std::string name = {};
   std::uint16_t method = 0;  ///< 0 stored, 8 deflated
@@ -33,6 +34,7 @@ files::ByteSource unpack(const ZipMember& member, const files::ByteReader& input
 /// control characters or a drive, as in C:/a. Other colons are valid: TensorFlow writes kernel:0.
 bool is_member_name(const std::string& name);
 
+/// A file of an archive that is written.
 struct ZipContents {
   std::string name;
   std::vector<std::span<const std::byte>> pieces;  ///< concatenated, they are the member's data

@@ -1,11 +1,12 @@
 #pragma once
 
+#include <concepts>
+#include <cstddef>
+
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/nn/layer_config.h>
 #include <halfgrad/nn/module.h>
-#include <concepts>
-#include <cstddef>
 
 namespace halfgrad::nn {
 

@@ -16,8 +16,8 @@ struct EmbeddingArguments {
   std::optional<std::int64_t> padding_idx = std::nullopt;  ///< row of zeros that is not trained
   DType dtype = get_default_dtype();
   Device device = get_default_device();
-  /// Each look-up first scales the rows that it reads to this norm, in place, where theirs is
-  /// larger; `norm_type` is the p of the p-norm.
+  /// Limits the p-norm of rows, where p is `norm_type`: a look-up first scales the rows that it
+  /// reads down to this norm, in place, if theirs is larger.
   std::optional<double> max_norm = std::nullopt;
   double norm_type = 2;
   /// Divides the gradient of a row by the number of its look-ups in the batch.

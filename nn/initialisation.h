@@ -25,7 +25,7 @@ struct Initialisation {
 ///
 /// Repeats the draws in the order of the layers, with the same keys. Warns, and changes nothing, if
 /// other random numbers were drawn in between or a parameter was converted or loaded since. Ignores
-/// null pointers, layers that somebody else holds too, and layers without parameters.
+/// null pointers, layers with other handles, and layers without parameters.
 void initialise_in_order(std::initializer_list<const Module*> layers);
 
 }  // namespace detail

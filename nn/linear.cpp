@@ -10,6 +10,7 @@ namespace halfgrad::nn {
 namespace {
 
 void draw_linear(const Tensor& weight, const Tensor& bias) {
+  // With a = sqrt(5) the bound is sqrt(3) sqrt(2 / (1 + a^2)) / sqrt(fan_in) = 1 / sqrt(fan_in).
   init::kaiming_uniform_(weight, std::sqrt(5.0));
   if (!bias.defined()) return;
   const auto fan_in = static_cast<double>(weight.size(1));

@@ -51,7 +51,7 @@ template <class Standard>
   }
   using Raised = halfgrad::detail::Raised<Standard>;
   const bool derived = typeid(error) != typeid(Standard) && typeid(error) != typeid(Raised);
-  if (derived) throw;  // somebody may catch it by its type
+  if (derived) throw;  // a caller may catch it by its type
   throw ErrorInModule<Standard>(module, error.what());
 }
 

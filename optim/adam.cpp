@@ -1,6 +1,5 @@
 #include <halfgrad/optim/adam.h>
 
-#include <cmath>
 #include <string>
 
 #include <halfgrad/core/math/math.h>
@@ -11,23 +10,25 @@
 namespace halfgrad::optim {
 namespace {
 
-// m, v and the bias corrections are those of Kingma and Ba 2015, section 2; g is their gradient.
+// The update of adam.h, with the names of Kingma and Ba 2015, section 2.
 struct AdamFormula {
   static constexpr unsigned kWrites =
       detail::operands(detail::kParameter) | detail::operands_from(detail::kState);
 
   bool maximize;
-  double weight_decay;  // added to the gradient
-  double keep;          // decoupled decay multiplies the parameter by this
+  double weight_decay;  // times the parameter, added to the gradient; 0 if decoupled
+  double keep;          // 1 - lr * weight_decay if decoupled, else 1: multiplies the parameter
   double beta1, beta2;
   double step_size;                  // lr / bias_correction1
   double inv_sqrt_bias_correction2;  // 1 / sqrt(bias_correction2)
   double eps;
 
   template <class T>
-  HG_HD T direction(T parameter, T gradient) const {
-    const T g = maximize ? -gradient : gradient;
-    return weight_decay != 0 ? math::multiply_add(T(weight_decay), parameter, g) : g;
+  HG_HD void update_moments(T parameter, T gradient, T& m, T& v) const {
+    T g = maximize ? -gradient : gradient;
+    if (weight_decay != 0) g = math::multiply_add(T(weight_decay), parameter, g);
+    m = detail::move_toward(m, g, 1 - beta1);
+    v = detail::average_square(v, g, beta2, 1 - beta2);
   }
 
   template <class T>
@@ -38,18 +39,14 @@ struct AdamFormula {
 
   template <class T>
   HG_HD void operator()(T& parameter, T gradient, T& m, T& v) const {
-    const T g = direction(parameter, gradient);
-    m = detail::move_toward(m, g, 1 - beta1);
-    v = math::multiply_add(T(beta2), v, T(1 - beta2) * g * g);
+    update_moments(parameter, gradient, m, v);
     move(parameter, m, v);
   }
 
   // amsgrad
   template <class T>
   HG_HD void operator()(T& parameter, T gradient, T& m, T& v, T& max_v) const {
-    const T g = direction(parameter, gradient);
-    m = detail::move_toward(m, g, 1 - beta1);
-    v = math::multiply_add(T(beta2), v, T(1 - beta2) * g * g);
+    update_moments(parameter, gradient, m, v);
     max_v = math::maximum(max_v, v);
     move(parameter, m, max_v);
   }

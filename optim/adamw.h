@@ -9,6 +9,8 @@
 
 namespace halfgrad::optim {
 
+/// AdamArguments with another default. It is not derived from them, because designated initialisers
+/// cannot name members of a base class.
 struct AdamWArguments {
   double lr = 1e-3;
   std::pair<double, double> betas = {0.9, 0.999};

@@ -60,6 +60,7 @@ struct Clamp {
   }
 };
 
+// The name of a limit in errors, and whether it may clip scaled gradients.
 struct Limit {
   const char* name;
   ScaledGradients scaled;

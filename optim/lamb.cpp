@@ -1,6 +1,5 @@
 #include <halfgrad/optim/lamb.h>
 
-#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <utility>
@@ -13,7 +12,7 @@
 namespace halfgrad::optim {
 namespace {
 
-// Updates m and v, and stores r. The parameter is only read.
+// The first pass: updates m and v, and stores r. The parameter is only read.
 struct LAMBDirection {
   static constexpr unsigned kWrites = detail::operands_from(detail::kState);
 
@@ -21,8 +20,8 @@ struct LAMBDirection {
   double inv_bias_correction1, inv_sqrt_bias_correction2;
 
   HG_HD static LAMBDirection make(const detail::GroupOptions& options, double t) {
-    return {options, 1 / (1 - std::pow(options.beta1, t)),
-            1 / std::sqrt(1 - std::pow(options.beta2, t))};
+    return {options, detail::StepCount::inv_bias_correction1(options, t),
+            detail::StepCount::inv_sqrt_bias_correction2(options, t)};
   }
 
   template <class T>
@@ -37,6 +36,7 @@ struct LAMBDirection {
   }
 };
 
+// The second pass, when the norms of p and r are known.
 struct LAMBFormula {
   static constexpr unsigned kWrites = detail::operands(detail::kParameter);
 
@@ -124,7 +124,7 @@ void LAMB::update(const ParamGroup& group, const detail::GroupOptions* options,
   detail::store_norms(norms, normed, 2);
 
   const double* next = norms.data_as<double>();
-  const StepControl unscaled{.found_inf = control.found_inf};  // the gradients are by now
+  const StepControl unscaled{.found_inf = control.found_inf};  // the first pass used the factors
   detail::ParameterUpdates<LAMBUpdate, 1> updates(unscaled);
   for (std::size_t i = 0; i < params.size(); ++i, next += 2) {
     updates.add(params[i], state(params[i]), {options, next}, {&operands[i].r});

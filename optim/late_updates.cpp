@@ -46,7 +46,7 @@ void LateUpdates::run(const std::vector<Item>& items,
 void LateUpdates::run_part(std::span<const Item> items, const std::function<void()>& queue) {
   const Device device = items[0].operands[0]->device();
   std::int64_t elements = 0;
-  bool is_exposed = false;  // somebody may use the memory without a call of data()
+  bool is_exposed = false;  // an address was handed out: user code may read it at any time
   std::vector<Storage*> used;
   const auto use = [&](const Array& array) {
     if (!array.defined() || array.device() != device) return;

@@ -37,9 +37,11 @@ class StrongWolfe {
   }
 
  private:
+  // The first strong Wolfe condition: sufficient decrease.
   bool decreases(const TrialPoint& trial) const {
     return !(trial.loss > start_.loss + kDecrease * trial.t * start_.slope);
   }
+  // The second one: curvature.
   bool is_flat(const TrialPoint& trial) const {
     return std::abs(trial.slope) <= -kCurvature * start_.slope;
   }

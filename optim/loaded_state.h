@@ -27,8 +27,8 @@ Array loaded_scalar(const std::string& optimizer, const std::string& name, const
 /// `saved` may hold the optimizer's `entries` and those of amp::MasterWeights, each group complete
 /// or, as before the first update, absent; an entry with `if_missing` may be left out. Masters are
 /// added if the parameter `has_master` and none was saved, and dropped unless the parameter is
-/// 16-bit. Throws std::invalid_argument, naming
-/// `optimizer` and the parameter's `number`, for a missing entry, an unknown one or another shape.
+/// 16-bit. Throws std::invalid_argument, naming `optimizer` and the parameter's `number`, for a
+/// missing entry, an unknown one or another shape.
 optim::ParamState loaded_state(const std::string& optimizer, std::int64_t number,
                                const optim::ParamState& saved, const Tensor& param, bool has_master,
                                const std::vector<optim::StateEntry>& entries);

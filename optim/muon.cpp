@@ -21,7 +21,7 @@ namespace {
 
 constexpr DType kProducts = DType::bf16;
 
-// Updates m and stores u. The parameter is not used.
+// The first pass: updates m and stores u. The parameter is not used.
 struct MuonMomentum {
   static constexpr unsigned kWrites = detail::operands_from(detail::kState);
 
@@ -41,6 +41,7 @@ struct MuonMomentumUpdate {
   HG_HD MuonMomentum make() const { return {options->momentum, options->nesterov}; }
 };
 
+// The second pass, for direction = NewtonSchulz(u).
 struct MuonFormula {
   static constexpr unsigned kWrites = detail::operands(detail::kParameter);
 
@@ -126,6 +127,7 @@ double Muon::rate_factor(const Shape& sizes) const {
   return std::sqrt(std::max(1.0, rows / columns));
 }
 
+// NewtonSchulz(matrix), of a wide matrix: X X^T is then the smaller of the two Gram matrices.
 Array Muon::orthogonalized(const Array& matrix, double eps) const {
   const bool is_tall = matrix.size(0) > matrix.size(1);
   const Array wide = is_tall ? matrix.transpose(0, 1) : matrix;
@@ -172,7 +174,7 @@ void Muon::update(const ParamGroup& group, const detail::GroupOptions* options,
   momenta.run();
   for (MuonOperands& o : operands) o.u = orthogonalized(o.u, group.eps.value());
 
-  const StepControl unscaled{.found_inf = control.found_inf};  // the gradients are by now
+  const StepControl unscaled{.found_inf = control.found_inf};  // the first pass used the factors
   detail::ParameterUpdates<MuonUpdate, 1> updates(unscaled);
   for (std::size_t i = 0; i < params.size(); ++i) {
     updates.add(params[i], state(params[i]), {options, rate_factor(params[i].sizes())},

@@ -67,7 +67,7 @@ struct NAdamUpdate {
     const double next = mu(*options, t + 1);
     return {.options = *options,
             .keep = detail::decay_factor(*options),
-            .inv_sqrt_bias_correction2 = 1 / std::sqrt(1 - std::pow(options->beta2, t)),
+            .inv_sqrt_bias_correction2 = detail::StepCount::inv_sqrt_bias_correction2(*options, t),
             .gradient_weight = options->lr * (1 - mu(*options, t)) / (1 - product),
             .m_weight = options->lr * next / (1 - product * next)};
   }

@@ -18,8 +18,9 @@ HG_HD T clip_coefficient(T max_norm, T total_norm) {
   return math::minimum(max_norm / (total_norm + T(1e-6)), T(1));
 }
 
-/// The pass of clip_grad_norm_() over narrow gradients that no GradScaler unscales. It waits, and
-/// if Optimizer::step() is the first to need it, it also counts the step.
+/// The pass of clip_grad_norm_() over narrow gradients that no GradScaler unscales. It runs when
+/// something first needs its results (autograd/graph/pending_unscale.h). If that is
+/// Optimizer::step(), the pass also counts the step.
 class NormPass final : public PendingUnscale {
  public:
   using PendingUnscale::PendingUnscale;

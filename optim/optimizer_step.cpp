@@ -137,7 +137,8 @@ bool Optimizer::prepare_counts(Device device, std::vector<detail::StepCount>& co
   return true;
 }
 
-// The control of a step without a GradScaler. If clip_grad_norm_() waits, its pass counts the step.
+// The control of a step without a GradScaler. If the pass of clip_grad_norm_() has not run, it
+// counts the step.
 StepControl Optimizer::control_of_gradients() {
   std::vector<Tensor> gradients;
   for (const Tensor& param : parameters()) {
@@ -196,7 +197,8 @@ void Optimizer::update_group(const ParamGroup& group, const detail::DeviceOption
   }
 }
 
-// A kernel has already counted such a step, and nobody overwrites the arrays of its control.
+// Adds the late updates to the control, and tells them which arrays the kernels read. The arrays of
+// a counted step's control were made for this step, so nothing overwrites them.
 StepControl Optimizer::with_late(const detail::DeviceOptions& options, Device device,
                                  StepControl control) const {
   control.late = late_.get();

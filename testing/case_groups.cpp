@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
+#include <utility>
+#include <vector>
 
 #include <halfgrad/core/device.h>
 #include <halfgrad/core/fail.h>
@@ -85,6 +88,7 @@ bool has_empty(const KernelOp& op, const Dims& dims) {
   return numel(op.output(dims)) == 0;
 }
 
+/// All kinds but those that need another number of operands or other sizes.
 std::vector<Hostile> all_kinds(const KernelOp& op) {
   std::vector<Hostile> kinds;
   for (int kind = 0; kind < kHostileKinds; ++kind) kinds.push_back(static_cast<Hostile>(kind));
@@ -94,6 +98,7 @@ std::vector<Hostile> all_kinds(const KernelOp& op) {
   return kinds;
 }
 
+/// The kinds but those in `without`.
 std::vector<Hostile> allowed(const std::vector<Hostile>& kinds,
                              const std::vector<Hostile>& without) {
   std::vector<Hostile> kept;
@@ -102,6 +107,95 @@ std::vector<Hostile> allowed(const std::vector<Hostile>& kinds,
   });
   return kept;
 }
+
+// Returns the sizes to check: those of the options, or the op's own. Throws std::invalid_argument
+// for sizes that the op does not take.
+CheckDims dims_to_check(const KernelOp& op, const KernelCheckOptions& options) {
+  CheckDims dims = check_dims_of(op);
+  const bool are_default = options.dims.empty() || options.dims == dims.all_kinds;
+  if (!are_default && !op.any_dims) {
+    halfgrad::detail::fail("check_kernel",
+                           "expected no dims, as {} has the shapes of its example in docs/ops.md, "
+                           "got {}; check other shapes by a formula",
+                           op.name, options.dims.size());
+  }
+  if (!options.dims.empty()) dims = {options.dims, {}};
+  for (auto* list : {&dims.all_kinds, &dims.few_kinds}) {
+    for (const Dims& d : *list) expect_dims(op, d);
+    if (!options.empty) std::erase_if(*list, [&](const Dims& d) { return has_empty(op, d); });
+  }
+  return dims;
+}
+
+// The groups of one check. Each size has a round of its own, which places its arrays.
+class GroupList {
+ public:
+  GroupList(const KernelOp& op, const KernelCheckOptions& options)
+      : op_(op), options_(options), contracts_(contracts(op, dtypes_of(op, options), options)) {}
+
+  std::vector<CaseGroup> take() { return std::move(groups_); }
+
+  // Every kind of operands with the first layout, and normal operands with the others.
+  void add_all_kinds(const Dims& d) {
+    ++round_;
+    for (const KernelContract& contract : contracts_) {
+      const bool first = contract.layout == contracts_.front().layout;
+      add(d, contract, round_, first ? all_kinds(op_) : std::vector<Hostile>{Hostile::normal},
+          true);
+    }
+  }
+
+  // One group for each array, which alone is misaligned: a vector path may check the alignment of
+  // some arrays, and forget another one.
+  void add_one_misaligned(const Dims& d) {
+    const KernelContract* const misaligned = first_with(Layout::misaligned);
+    if (misaligned == nullptr) return;
+    const std::size_t arrays = op_.operands(d).size() + output_shapes(op_, d).size();
+    for (std::uint32_t array = 0; array < arrays; ++array) {
+      add(d, *misaligned, kOneMisaligned + array, {Hostile::normal}, false);
+    }
+  }
+
+  // The few kinds that show errors of this size, with the first layout.
+  void add_few_kinds(const Dims& d) {
+    ++round_;
+    std::vector<Hostile> kinds = few_kinds(op_, d);
+    // Special rows lie before a page that no kernel may read: each size has a tail of its own.
+    const KernelContract* const page_end = first_with(Layout::page_end);
+    if (page_end != nullptr && std::erase(kinds, Hostile::special_rows) > 0) {
+      add(d, *page_end, round_, {Hostile::special_rows}, false);
+    }
+    add(d, contracts_.front(), round_, kinds, false);
+    // More rounds of independent offsets, for a kernel that is wrong for some of them.
+    const KernelContract* const misaligned = first_with(Layout::misaligned);
+    if (misaligned != nullptr && kinds.size() > 2) {
+      add(d, *misaligned, round_, {kinds.front()}, false);
+    }
+  }
+
+ private:
+  const KernelContract* first_with(Layout layout) const {
+    const auto found =
+        std::find_if(contracts_.begin(), contracts_.end(),
+                     [=](const KernelContract& each) { return each.layout == layout; });
+    return found == contracts_.end() ? nullptr : &*found;
+  }
+
+  void add(const Dims& d, KernelContract contract, std::uint32_t round, std::vector<Hostile> kinds,
+           bool with_others) {
+    contract.round = round;
+    kinds = allowed(kinds, options_.without);
+    if (kinds.empty()) return;
+    groups_.push_back(
+        {{.dims = d, .contract = contract, .seed = options_.seed}, kinds, with_others});
+  }
+
+  const KernelOp& op_;
+  const KernelCheckOptions& options_;
+  const std::vector<KernelContract> contracts_;
+  std::vector<CaseGroup> groups_;
+  std::uint32_t round_ = 0;
+};
 
 }  // namespace
 
@@ -156,69 +250,14 @@ KernelReport empty_report(const KernelOp& op, const KernelCheckOptions& options)
 }
 
 std::vector<CaseGroup> case_groups(const KernelOp& op, const KernelCheckOptions& options) {
-  CheckDims dims = check_dims_of(op);
-  const bool are_default = options.dims.empty() || options.dims == dims.all_kinds;
-  if (!are_default && !op.any_dims) {
-    halfgrad::detail::fail("check_kernel",
-                           "expected no dims, as {} has the shapes of its example in docs/ops.md, "
-                           "got {}; check other shapes by a formula",
-                           op.name, options.dims.size());
-  }
-  if (!options.dims.empty()) dims = {options.dims, {}};
-  for (const auto& list : {dims.all_kinds, dims.few_kinds}) {
-    for (const Dims& d : list) expect_dims(op, d);
-  }
-  const std::vector<KernelContract> all = contracts(op, dtypes_of(op, options), options);
-  for (auto* list : {&dims.all_kinds, &dims.few_kinds}) {
-    if (!options.empty) std::erase_if(*list, [&](const Dims& d) { return has_empty(op, d); });
-  }
-  std::vector<CaseGroup> groups;
-  std::uint32_t round = 0;
-  const auto add = [&](const Dims& d, KernelContract contract, std::vector<Hostile> kinds,
-                       bool with_others) {
-    contract.round = round;
-    kinds = allowed(kinds, options.without);
-    if (kinds.empty()) return;
-    groups.push_back({{.dims = d, .contract = contract, .seed = options.seed}, kinds, with_others});
-  };
-  for (const Dims& d : dims.all_kinds) {
-    ++round;
-    for (const KernelContract& contract : all) {
-      const bool first = contract.layout == all.front().layout;
-      add(d, contract, first ? all_kinds(op) : std::vector<Hostile>{Hostile::normal}, true);
-    }
-  }
-  // A way for vectors may ask for the alignment of some arrays, and forget another one.
+  const CheckDims dims = dims_to_check(op, options);
+  GroupList list(op, options);
+  for (const Dims& d : dims.all_kinds) list.add_all_kinds(d);
   const auto vectors = std::find_if(dims.all_kinds.begin(), dims.all_kinds.end(),
                                     [&](const Dims& d) { return has_whole_vectors(op, d); });
-  const auto first_with = [&](Layout layout) {
-    return std::find_if(all.begin(), all.end(),
-                        [=](const KernelContract& each) { return each.layout == layout; });
-  };
-  const auto misaligned = first_with(Layout::misaligned), page_end = first_with(Layout::page_end);
-  if (misaligned != all.end() && vectors != dims.all_kinds.end()) {
-    const std::size_t arrays = op.operands(*vectors).size() + output_shapes(op, *vectors).size();
-    for (std::uint32_t array = 0; array < arrays; ++array) {
-      const std::vector<Hostile> kinds = allowed({Hostile::normal}, options.without);
-      KernelContract contract = *misaligned;
-      contract.round = kOneMisaligned + array;
-      if (kinds.empty()) break;
-      groups.push_back(
-          {{.dims = *vectors, .contract = contract, .seed = options.seed}, kinds, false});
-    }
-  }
-  for (const Dims& d : dims.few_kinds) {
-    ++round;
-    std::vector<Hostile> kinds = few_kinds(op, d);
-    // Special rows lie before a page that no kernel may read: each size has a tail of its own.
-    if (page_end != all.end() && std::erase(kinds, Hostile::special_rows) > 0) {
-      add(d, *page_end, {Hostile::special_rows}, false);
-    }
-    add(d, all.front(), kinds, false);
-    // More rounds of independent offsets, for a kernel that is wrong for some of them.
-    if (misaligned != all.end() && kinds.size() > 2) add(d, *misaligned, {kinds.front()}, false);
-  }
-  return groups;
+  if (vectors != dims.all_kinds.end()) list.add_one_misaligned(*vectors);
+  for (const Dims& d : dims.few_kinds) list.add_few_kinds(d);
+  return list.take();
 }
 
 }  // namespace halfgrad::testing

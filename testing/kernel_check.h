@@ -144,7 +144,7 @@ std::vector<KernelContract> contracts(const KernelOp& op, const KernelContract& 
 /// Sizes that kernels get wrong: empty, 1, around powers of two, squares, tails, long rows.
 std::vector<Dims> check_dims(const KernelOp& op);
 
-/// The same sizes: some for all kinds of inputs, the others for a few.
+/// check_dims() in two lists: sizes for all kinds of inputs, and sizes for a few kinds.
 struct CheckDims {
   std::vector<Dims> all_kinds, few_kinds;
 };

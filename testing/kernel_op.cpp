@@ -33,7 +33,7 @@ const std::vector<KernelOp>& composites() {
   return ops;
 }
 
-/// The ops that are stated as formulas on this side, without a page in autograd/ops/.
+/// The ops whose references are formulas in testing/kernel_ops/, without a file in autograd/ops/.
 const std::vector<KernelOp>& formulas() {
   static const std::vector<KernelOp> ops =
       ops_of(detail::backward_ops, detail::attention_ops, detail::optimizer_ops,

@@ -8,7 +8,7 @@
 /// A report as text, JSON and JUnit.
 namespace halfgrad::testing {
 
-/// A page for a terminal.
+/// Lines for a terminal.
 std::string to_text(const KernelReport& report);
 
 /// The version of the JSON report. It grows when a member changes its meaning or goes; members that

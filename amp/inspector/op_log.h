@@ -54,7 +54,8 @@ struct OpRecord {
   bool is_promoted() const;
 };
 
-/// "linear (tensor_core) in encoder.2: float32 -> float16; weight encoder.2.weight from the cache".
+/// One sentence: "linear (tensor_core) in encoder.2: ran in float16; operand 0 converted from
+/// float32; operand 1, encoder.2.weight, converted from float32 before: the copy is cached".
 std::string explain(const OpRecord& record);
 
 /// The calls of one op that ran in one dtype.

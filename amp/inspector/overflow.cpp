@@ -64,7 +64,8 @@ class ReplayedState {
   std::vector<Array> buffers_;
 };
 
-// The largest power of two at which the pass is finite. It is finite at scale 1, not at `scale`.
+// The largest power of two at which the pass is finite, by a binary search of the exponent. The
+// pass is finite at scale 1 and not at `scale`.
 double safe_scale(const ReplayedState& state, const std::function<Tensor()>& loss, double scale) {
   int safe = 0, unsafe = static_cast<int>(std::ceil(std::log2(scale)));
   while (unsafe - safe > 1) {

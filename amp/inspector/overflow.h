@@ -70,10 +70,12 @@ struct FindOverflowOptions {
 ///       }, {.scale = scaler.get_scale()});
 ///   std::cout << explain(overflow);
 ///
-/// `loss` returns a tensor of one element, unscaled. It runs about ten times if the scale was too
-/// high, and three times otherwise. Gradients, buffers and default_generator() are as before
-/// afterwards; `loss` must not change other state. Throws std::invalid_argument for a loss of more
-/// elements, for one that needs no gradient, and for a scale that is not finite and positive.
+/// `loss` returns a tensor of one element, unscaled. It runs once if all gradients are finite, and
+/// at most four times for the causes forward and backward. For scale_too_high a binary search of
+/// the safe scale runs it more often: seven times in all for a scale of 65536. Gradients, buffers
+/// and default_generator() are as before afterwards; `loss` must not change other state. Throws
+/// std::invalid_argument for a loss of more elements, for one that needs no gradient, and for a
+/// scale that is not finite and positive.
 Overflow find_overflow(const NamedModel& model, const std::function<Tensor()>& loss,
                        const FindOverflowOptions& options = {});
 

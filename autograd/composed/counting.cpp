@@ -17,9 +17,9 @@
 namespace halfgrad {
 namespace {
 
-// Returns how many elements of the rows of `sequence` [..., n] come before each element of the
-// rows of `values` [..., m] in their common order. The sort is stable: on the left, values stand in
-// front of equal elements.
+// Returns for each element v of `values` [..., m] how many elements of the same row of `sequence`
+// [..., n] are less than v, or less than or equal to v if `right`. It sorts both together. Since
+// the sort is stable, the order in which they are joined decides about equal elements.
 Tensor count_before(const Tensor& sequence, const Tensor& values, bool right) {
   const auto in_order = [right](const Tensor& a, const Tensor& b) {
     return right ? cat({a, b}, -1) : cat({b, a}, -1);
@@ -75,7 +75,8 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements, bool /*assume_u
   const Tensor x = to(elements.detach(), dtype), flat = flatten(x);
   const Tensor tests = flatten(to(test_elements.detach(), dtype));
   const Tensor is_found = count_before(tests, flat, true) > count_before(tests, flat, false);
-  return inverted_if(invert, reshape(is_found & (flat == flat), x.sizes()));
+  const Tensor is_no_nan = flat == flat;
+  return inverted_if(invert, reshape(is_found & is_no_nan, x.sizes()));
 }
 Tensor isin(const Tensor& elements, Scalar test_element, bool /*assume_unique*/, bool invert) {
   return inverted_if(invert, elements == test_element);

@@ -18,7 +18,7 @@ using autograd::AutogradContext;
 using autograd::variable_list;
 constexpr double kPi = std::numbers::pi;
 
-// (1 - x) (1 + x), which keeps the digits of 1 - x^2 near 1 and -1
+// 1 - x^2 without cancellation near 1 and -1
 Tensor one_minus_square(const Tensor& x) { return (1 - x) * (1 + x); }
 
 // atan(z) for z in [0, 1], from an estimate e:
@@ -60,7 +60,7 @@ struct Atan {
 };
 
 // asinh(x) = sign(x) log(|x| + sqrt(x^2 + 1)),  dy/dx = 1 / sqrt(x^2 + 1)
-// For a = |x| < 1 as log1p(a + a^2 / (1 + sqrt(a^2 + 1))), which keeps the digits of a small a.
+// For a = |x| < 1 as log1p(a + a^2 / (1 + sqrt(a^2 + 1))), which is accurate for a small a.
 struct Asinh {
   static Tensor value(const Tensor& x) {
     const Tensor a = abs(x), root = hypot(a, ones_like(a));
@@ -74,7 +74,7 @@ struct Asinh {
 };
 
 // acosh(x) = log(x + sqrt(x^2 - 1)),  dy/dx = 1 / sqrt(x^2 - 1)
-// log1p of t = x - 1 and both roots keeps the digits of a small t.
+// For x < 2 as log1p(t + sqrt(t) sqrt(t + 2)) with t = x - 1, which is accurate for a small t.
 struct Acosh {
   static Tensor value(const Tensor& x) {
     const Tensor is_small = x < 2;

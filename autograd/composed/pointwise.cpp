@@ -139,8 +139,8 @@ Tensor xlogy(const Tensor& self, const Tensor& other) {
 Tensor xlogy(const Tensor& self, Scalar other) { return xlogy(self, operand_of(other, self)); }
 Tensor xlogy(Scalar self, const Tensor& other) { return xlogy(operand_of(self, other), other); }
 
-// sqrt((s a)^2 + (s b)^2) / s: s is a power of 2, which is not 1 only if the squares of float64
-// would overflow or lose digits.
+// sqrt((s a)^2 + (s b)^2) / s: s is 1, or a power of 2 where squares of a and b could overflow or
+// underflow in float64.
 Tensor hypot(const Tensor& self, const Tensor& other) {
   expect_float_operand("hypot", self, other);
   const auto compute = [](const Tensor& a, const Tensor& b) {
@@ -177,7 +177,7 @@ Tensor signbit(const Tensor& self) {
 Tensor copysign(const Tensor& self, const Tensor& other) {
   const auto compute = [&other](const Tensor& x, const Tensor&) {
     const Tensor result = where(signbit(x) == signbit(other), x, -x);
-    return where(x == 0, result.detach(), result);
+    return where(x == 0, result.detach(), result);  // the gradient at 0 is 0, as PyTorch's
   };
   return detail::widened(kFloat16, compute, self, other);
 }

@@ -60,7 +60,9 @@ void expect_fit(const char* op, const char* expected, bool fits, const Tensor& a
   if (!fits) detail::fail(op, "expected {}, got {} and {}", expected, a.sizes(), b.sizes());
 }
 
-// Chains of matrices and the cheapest place of the last product of each.
+// The order with the fewest multiplications for a chain of products, by dynamic programming (Cormen
+// et al., "Introduction to Algorithms", "Matrix-chain multiplication"). cut_ has the place of the
+// last product of each part of the chain.
 class ProductOrder {
  public:
   explicit ProductOrder(const std::vector<Tensor>& matrices)

@@ -15,7 +15,8 @@ namespace halfgrad {
 namespace {
 
 // Returns all prefixes combine(x_0, ..., x_i) of an associative function. Before each pass element
-// i combines the last `shift` elements up to i, so that log2(n) passes are enough.
+// i combines the last `shift` elements up to i, so that log2(n) passes are enough (Hillis and
+// Steele 1986, "Data parallel algorithms").
 template <class F>
 Tensor prefixes(const Tensor& x, int dim, const F& combine) {
   Tensor result = x;

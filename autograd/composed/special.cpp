@@ -20,12 +20,11 @@ namespace {
 using autograd::AutogradContext;
 using autograd::variable_list;
 
-constexpr double kEndless = std::numeric_limits<double>::infinity();
-constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
-constexpr double kHalfTurn = std::numbers::pi;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 const double kTwoBySqrtPi = 2 / std::sqrt(std::numbers::pi);
 
-// c_0 / 2 + c_1 T_1(x) + c_2 T_2(x) + ... of Chebyshev polynomials, by Clenshaw's recurrence
+// c_0 / 2 + c_1 T_1(x) + c_2 T_2(x) + ... of Chebyshev polynomials T_i, by Clenshaw's recurrence
 template <std::size_t N>
 Tensor chebyshev(const std::array<double, N>& c, const Tensor& x) {
   Tensor next = zeros_like(x), current = zeros_like(x);
@@ -37,8 +36,8 @@ Tensor chebyshev(const std::array<double, N>& c, const Tensor& x) {
   return x * current - next + c[0] / 2;
 }
 
-// erfc(z) = t e^(g(t) - z^2) with t = 2 / (2 + z), for z >= 0.5. The coefficients interpolate
-// g at 60 Chebyshev nodes of 0 <= t <= 0.8, in 40 digits.
+// erfc(z) = t e^(g(t) - z^2) with t = 2 / (2 + z), for z >= 0.5. The coefficients are the first 24
+// of a Chebyshev series that interpolates g at 60 nodes of 0 <= t <= 0.8, computed in 40 digits.
 Tensor erfc_tail(const Tensor& z) {
   static constexpr std::array c{
       -1.56637414544812002,     0.505894793317340636,     0.0201653322957004121,
@@ -66,24 +65,25 @@ struct Erfc {
   static Tensor slope(const Tensor& x) { return -kTwoBySqrtPi * exp(-square(x)); }
 };
 
-// Winitzki's estimate of y with erf(y) = a, 0.2 % off, and three steps of Halley's method:
+// Winitzki's estimate of y with erf(y) = a (2008, "A handy approximation for the error function and
+// its inverse"), 0.2 % off, and three steps of Halley's method:
 //
 //     y <- y - u / (1 + y u),  u = (erf(y) - a) / (2 / sqrt(pi) e^(-y^2))
 //
-// Near 1 the difference is that of 1 - a and erfc(y), which keeps its digits.
+// For a > 0.5 erf(y) - a is (1 - a) - erfc(y), without cancellation near 1.
 // dx/dy = sqrt(pi) / 2 e^(y^2)
 struct Erfinv {
   static Tensor value(const Tensor& x) {
     const Tensor a = abs(x), is_large = a > 0.5;
     const Tensor log_term = 0.5 * log1p(-square(a));
-    const Tensor b = 2 / (kHalfTurn * 0.147) + log_term;
+    const Tensor b = 2 / (std::numbers::pi * 0.147) + log_term;
     Tensor y = sqrt(clamp_min(sqrt(square(b) - log_term / (0.147 / 2)) - b, 0));
     for (int i = 0; i < 3; ++i) {
       const Tensor difference = where(is_large, (1 - a) - Erfc::value(y), erf(y) - a);
       const Tensor u = difference / (kTwoBySqrtPi * exp(-square(y)));
       y = y - u / (1 + y * u);
     }
-    y = where(a == 1, kEndless, where(a > 1, kNoNumber, y));
+    y = where(a == 1, kInfinity, where(a > 1, kNaN, y));
     return copysign(y, x);
   }
   static Tensor slope(const Tensor& x) { return exp(square(erfinv(x))) / kTwoBySqrtPi; }
@@ -108,12 +108,12 @@ Tensor log_gamma_of_positive(const Tensor& x) {
     const double n = 2.0 * static_cast<double>(j);
     series = series * inverse2 + kBernoulli[j - 1] / (n * (n - 1));
   }
-  const double half_log = 0.5 * std::log(2 * kHalfTurn);
+  const double half_log = 0.5 * std::log(2 * std::numbers::pi);
   const Tensor value = (z - 0.5) * (log(z) - 1) + (half_log - 0.5) + series * inverse;
   return value - where(is_near, log(product), 0);
 }
 
-// The distance to the nearest integer: sin(pi x) of it has all digits.
+// x less the nearest integer: sin(pi x) is more accurate for it, except for the sign.
 Tensor off_integer(const Tensor& x) { return x - round(x); }
 
 // log |Gamma(x)| = log(pi / |sin(pi x)|) - log Gamma(1 - x) for x < 0
@@ -121,10 +121,10 @@ struct Lgamma {
   static Tensor value(const Tensor& x) {
     const Tensor is_negative = x < 0;
     const Tensor right = log_gamma_of_positive(where(is_negative, 1 - x, x));
-    const Tensor sine = abs(sin(kHalfTurn * off_integer(x)));
-    const Tensor left = std::log(kHalfTurn) - log(sine) - right;
+    const Tensor sine = abs(sin(std::numbers::pi * off_integer(x)));
+    const Tensor left = std::log(std::numbers::pi) - log(sine) - right;
     const Tensor is_zero = (x == 1) | (x == 2);
-    return where(isinf(x), kEndless, masked_fill(where(is_negative, left, right), is_zero, 0));
+    return where(isinf(x), kInfinity, masked_fill(where(is_negative, left, right), is_zero, 0));
   }
   static Tensor slope(const Tensor& x) { return digamma(x); }
 };
@@ -183,10 +183,11 @@ struct Polygamma : autograd::Function<Polygamma> {
     const Tensor is_negative = x < 0;
     const Tensor right = polygamma_of_positive(n, where(is_negative, 1 - x, x));
     const Tensor offset = off_integer(x);
-    const Tensor cotangent = 1 / tan(kHalfTurn * offset);
-    const Tensor turned = std::pow(kHalfTurn, n + 1) * derivative_of_cotangent(n, cotangent);
-    const Tensor left = (n % 2 == 1 ? -right : right) - turned;
-    const double at_pole = n == 0 ? kNoNumber : n % 2 == 1 ? kEndless : -kEndless;
+    const Tensor cotangent = 1 / tan(std::numbers::pi * offset);
+    const Tensor reflected =
+        std::pow(std::numbers::pi, n + 1) * derivative_of_cotangent(n, cotangent);
+    const Tensor left = (n % 2 == 1 ? -right : right) - reflected;
+    const double at_pole = n == 0 ? kNaN : n % 2 == 1 ? kInfinity : -kInfinity;
     return where(is_negative, where(offset == 0, at_pole, left), right);
   }
   static variable_list backward(AutogradContext* context, const variable_list& dy) {

@@ -9,7 +9,7 @@
 /// as often as you like.
 namespace halfgrad {
 
-/// 1 - erf(x), with all digits for large x.
+/// 1 - erf(x), without cancellation for large x.
 Tensor erfc(const Tensor& self);
 /// The x with erf(x) = self: NaN outside [-1, 1], infinite at its ends.
 Tensor erfinv(const Tensor& self);

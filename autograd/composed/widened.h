@@ -20,7 +20,7 @@ Tensor widened(DType least, const F& compute, const In&... operands) {
   return to(compute(to(operands, wide)...), dtype);
 }
 
-/// Does so for a function that autocast knows by this name and treats as one op.
+/// widened() for a function that autocast knows by this name and treats as one op.
 template <class F, std::same_as<Tensor>... In>
 Tensor widened(const char* name, Precision precision, DType least, const F& compute,
                const In&... operands) {

@@ -22,7 +22,7 @@ bool is_unshared(const Tensor& tensor) {
   return tensor.impl().use_count() == 1 && tensor.array().storage().use_count() == 1;
 }
 
-// True in a capture that Graph does not know of: nobody would notice its replays.
+// True in a capture of the CUDA runtime without Graph, which does not count its replays.
 bool is_captured_elsewhere(Device device) {
   return device.is_cuda() && !Graph::is_capturing() &&
          runtime::is_capturing(device.index(), current_stream(device).native());

@@ -7,7 +7,7 @@
 namespace halfgrad::detail {
 namespace {
 
-// References to the storage of lent memory that nobody uses: by GradientMemory, and by the lender.
+// The use count of lent memory that is free: GradientMemory and the lender refer to it.
 constexpr long kOwners = 2;
 
 }  // namespace
@@ -25,7 +25,8 @@ Array take_gradient_memory(const Edge& edge, DType dtype, Device device) {
   if (memory->array.dtype() != dtype || memory->array.device() != device) return {};
   if (memory->is_in_flight.exchange(true)) return {};
   const std::shared_ptr<Storage>& storage = memory->array.storage();
-  // A copy of the pointer that ends synchronises with the thread that ended the last other one.
+  // use_count() does not synchronise. Destroying a copy does: it decrements the count with acquire
+  // order, so it sees what the thread did that destroyed the last other reference.
   static_cast<void>(std::shared_ptr<Storage>(storage));
   if (storage.use_count() != kOwners) {
     memory->is_in_flight = false;

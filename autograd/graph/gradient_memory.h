@@ -6,13 +6,14 @@
 #include <halfgrad/autograd/graph/tensor_impl.h>
 #include <halfgrad/core/array.h>
 
-/// Memory that somebody lends to a leaf for its gradients.
+/// Memory that other code lends to a leaf for its gradients.
 ///
 /// The backward of linear() computes the gradient of a weight there, if it is free, and grad() is
 /// then that memory. dist::DataParallel lends the places of gradients in the arrays that it sends,
 /// which saves a copy of every gradient.
 namespace halfgrad::detail {
 
+/// Lent memory, and whether it is in use.
 struct GradientMemory {
   explicit GradientMemory(const Array& lent) : array(lent) {}
 
@@ -36,8 +37,8 @@ Array take_gradient_memory(const Edge& edge, DType dtype, Device device);
 /// True if `gradient` is in the memory lent to `leaf`.
 bool is_in_lent_memory(const TensorImpl& leaf, const Tensor& gradient);
 
-/// Ends the flight of `gradient`, if it is in the memory lent to `leaf`. Returns whether it is, and
-/// no other tensor refers to it.
+/// Ends GradientMemory::is_in_flight, if `gradient` is in the memory lent to `leaf`. Returns
+/// whether it is, and no other tensor refers to it.
 bool land_in_lent_memory(TensorImpl& leaf, const Tensor& gradient);
 
 }  // namespace halfgrad::detail

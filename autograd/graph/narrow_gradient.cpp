@@ -169,7 +169,7 @@ void set_factors(const Tensor& gradient, const Array& factors) {
   narrow.factors = factors;
   narrow.pending = nullptr;
   if (!narrow.is_captured || Graph::is_capturing()) return;
-  static_cast<void>(gradient.array());  // the factors are not those of the next replay
+  static_cast<void>(gradient.array());  // widens it now: the next replay has other factors
   narrow.factors = Array();
 }
 

@@ -18,6 +18,7 @@ namespace halfgrad::detail {
 
 class PendingUnscale;
 
+/// The elements of such a gradient until something looks at it.
 struct NarrowGradient {
   NarrowGradient(TensorImpl& owner, Array stored, bool captured);
   ~NarrowGradient();

@@ -63,14 +63,15 @@ void use_one_device(const char* op, std::span<Tensor> operands) {
     return !x.defined() || x.device() == operands[0].device();
   };
   if (std::all_of(operands.begin(), operands.end(), is_there)) return;
-  const auto is_number = [](const Tensor& x) { return x.dim() == 0 && x.device().is_cpu(); };
+  const auto is_movable = [](const Tensor& x) { return x.dim() == 0 && x.device().is_cpu(); };
+  // The first operand that cannot be moved, or the last operand, decides.
   const Tensor* place = nullptr;
   for (const Tensor& operand : operands) {
-    if (operand.defined() && (place == nullptr || is_number(*place))) place = &operand;
+    if (operand.defined() && (place == nullptr || is_movable(*place))) place = &operand;
   }
   for (Tensor& operand : operands) {
     if (!operand.defined() || operand.device() == place->device()) continue;
-    if (!is_number(operand)) {
+    if (!is_movable(operand)) {
       fail(op, "expected operands on one device, got {} and {}; .to(device) moves a tensor",
            place->device(), operand.device());
     }
@@ -80,7 +81,7 @@ void use_one_device(const char* op, std::span<Tensor> operands) {
 
 template <std::size_t N>
 Tensor apply_op(const OpCalls<N>& calls, void* op, const std::array<const Tensor*, N>& inputs) {
-  static_cast<void>(inputs[0]->array());  // defined: others may be left out of some ops
+  static_cast<void>(inputs[0]->array());  // throws if undefined; some ops may lack later operands
   const ScopedValue<const char*> running(running_op, calls.name);
   std::array<Tensor, N> operands = copies(inputs, std::make_index_sequence<N>());
   const ObservedOp observed({calls.name, operands});

@@ -35,7 +35,8 @@
 ///   compositions (einsum, clamp of tensors)   plain calls of other ops, each of which is recorded
 namespace halfgrad::detail {
 
-/// Sets of an op's operands (core/engines/operand_set.h) and its output: what backward needs.
+/// Sets of what backward needs: bit i for operand i (core/engines/operand_set.h), bit 8 for the
+/// output.
 inline constexpr unsigned kSavesNothing = 0;
 inline constexpr unsigned kSavesInputs = 0xff;
 inline constexpr unsigned kSavesOutput = 0x100;
@@ -67,6 +68,8 @@ class Backward {
   std::span<Tensor> grad_inputs_;
 };
 
+/// The memory of a node's N edges. It is a base class, before Node, because bases are made in their
+/// order, and the constructor of Node takes the edges.
 template <std::size_t N>
 struct EdgeStore {
   std::array<Edge, N> edge_store;
@@ -139,6 +142,7 @@ constexpr std::span<const unsigned> reads_of() {
   return {};
 }
 
+/// The node that record() adds to the graph: the op's functor, and what its backward reads.
 template <class Op, std::size_t N>
 class OpNode final : public OperandsNode<N> {
  public:
@@ -250,9 +254,11 @@ std::optional<DType> dtype_after_cast(const char* op, Precision precision, const
 /// std::invalid_argument if the others are on several devices. The first operand must be defined.
 void use_one_device(const char* op, std::span<Tensor> operands);
 
+/// Stores the gradient of operand i in grad_inputs[i]; undefined means zero.
+using BackwardFunction = std::function<void(const Tensor& grad, std::span<Tensor> grad_inputs)>;
+
 /// Returns `result` as a tensor, recorded in the graph as an op on `operands` if one of them
 /// requires grad. Views, and ops whose operands are a list, call it.
-using BackwardFunction = std::function<void(const Tensor& grad, std::span<Tensor> grad_inputs)>;
 Tensor record(const char* name, Array result, std::span<const Tensor> operands,
               BackwardFunction backward);
 

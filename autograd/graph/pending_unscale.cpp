@@ -11,7 +11,7 @@
 namespace halfgrad::detail {
 namespace {
 
-// A replay writes new elements, which nobody has unscaled.
+// A replay writes new elements, which are not unscaled yet.
 bool follows_replays(const Tensor& gradient) {
   return gradient.impl()->narrow->is_captured && !Graph::is_capturing();
 }

@@ -74,7 +74,7 @@ std::vector<Array> elements_for_pass(std::span<const Tensor> gradients);
 
 /// Returns the pending unscale that covers exactly these gradients, or null.
 std::shared_ptr<PendingUnscale> pending_pass_of(std::span<const Tensor> gradients);
-/// The same, if clip() has not been called.
+/// Does the same, but returns null after clip() has been called.
 std::shared_ptr<PendingUnscale> pending_unscale_of(std::span<const Tensor> gradients);
 
 /// Makes `pending` the unscaling of these gradients, which have its elements.

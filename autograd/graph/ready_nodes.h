@@ -21,7 +21,7 @@ class ReadyNodes {
   struct Entry {
     std::shared_ptr<Node> node;
     Tensor grad;               // gradient of output 0
-    std::vector<Tensor> more;  // gradients of all outputs, if several; [0] is unused
+    std::vector<Tensor> more;  // for a node of several outputs: their gradients, [0] undefined
     ScaleId scale = kUnknownScale;
   };
 

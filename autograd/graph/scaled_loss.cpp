@@ -39,11 +39,11 @@ class ScaledValue final : public Deferred {
   Stream stream_;
 };
 
-bool is_number(const Tensor& x) { return x.dim() == 0 && x.dtype() == kFloat; }
+bool is_float32_scalar(const Tensor& x) { return x.dim() == 0 && x.dtype() == kFloat; }
 
 bool takes(const Tensor& loss, const Tensor& scale) {
   return GradMode::is_enabled() && loss.requires_grad() && !scale.requires_grad() &&
-         is_number(loss) && is_number(scale) && loss.device() == scale.device() &&
+         is_float32_scalar(loss) && is_float32_scalar(scale) && loss.device() == scale.device() &&
          dtype_after_cast("mul", Precision::any, loss) == kFloat;
 }
 

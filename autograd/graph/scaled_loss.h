@@ -22,7 +22,7 @@ class ScaledLossNode final : EdgeStore<2>, public Node {
   void add_own_hook(const Tensor& scaled, const std::function<Tensor(const Tensor&)>& hook);
   /// Returns whether the scaler's hook is the only one, and no tensor retains dy.
   bool is_unobserved() const;
-  /// Calls the scaler's hook, and returns dx for dy = 1: the scale itself, which nobody may change.
+  /// Calls the scaler's hook, and returns dx for dy = 1: the scale itself, so do not write to it.
   Tensor gradient_of_one();
 
  private:
@@ -31,8 +31,8 @@ class ScaledLossNode final : EdgeStore<2>, public Node {
 };
 
 /// Returns loss * scale with a ScaledLossNode that has `hook`; an undefined tensor for operands
-/// that need the op mul. If the loss has a copy that nobody can change, the product is computed
-/// when somebody looks at it. A change of the scale must follow settle_deferred().
+/// that need the op mul. If the loss has a copy that no other code can write to, the product is
+/// computed when the program reads it. Call settle_deferred() before a change of the scale.
 Tensor scaled_loss(const Tensor& loss, const Tensor& scale,
                    const std::function<Tensor(const Tensor&)>& hook);
 

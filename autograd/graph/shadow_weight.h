@@ -26,6 +26,7 @@ struct WriteState {
   bool operator==(const WriteState& other) const;
 };
 
+/// The copy of one weight, and the state of weight and copy when they were last equal.
 class ShadowWeight {
  public:
   ShadowWeight(const Array& weight, DType dtype);

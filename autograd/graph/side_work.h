@@ -7,7 +7,7 @@
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/core/stream.h>
 
-/// Work beside the chain of a captured backward pass.
+/// Work of a captured backward pass on a second stream.
 ///
 /// A linear layer's backward computes dX, for which the layer before waits, and dW, for which
 /// nothing waits until the pass ends. One stream runs them one after the other. In a captured graph
@@ -25,7 +25,7 @@ class SideWork {
   SideWork(const SideWork&) = delete;
   SideWork& operator=(const SideWork&) = delete;
 
-  /// True if the innermost pass of this thread puts work aside.
+  /// True if run() uses the second stream in the innermost pass of this thread.
   static bool is_enabled();
   /// Calls `queue`, which queues work on the current stream and returns its results: with the side
   /// stream current if is_enabled(). The operands stay alive until the pass has waited.

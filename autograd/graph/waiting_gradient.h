@@ -9,9 +9,9 @@
 
 namespace halfgrad::detail {
 
-/// The gradient that an op of a backward pass has left uncomputed, because the node that receives
-/// it may need something else (pending_product.h). It waits for that node, but never beside code
-/// of the user's, which could change what it is computed from.
+/// The gradient that an op of a backward pass has not computed yet, because the next node may
+/// compute it and its own gradient in one kernel (pending_product.h). It waits for that node, but
+/// not while user code runs, which could change what it is computed from.
 class WaitingGradient {
  public:
   /// Lets `gradient`, on its way along `edge`, wait; computes it if `is_seen`, or if user code runs

@@ -33,6 +33,7 @@ struct OperandSpec {
 /// A reference stated for any arithmetic: the elements of the result, in row-major order.
 using BoundedReference = std::function<Elements(const AnyArithmetic&, const std::vector<Values>&)>;
 
+/// A call of an op, with its operands and its expected result.
 struct OpExample {
   std::string name;  ///< its special feature: "2-D by vector", "dim 0"
   std::vector<OperandSpec> operands;
@@ -45,6 +46,7 @@ struct OpExample {
 using UnaryMethod = Tensor (detail::UnaryMethods::*)() const;
 using UnaryInPlaceMethod = Tensor& (detail::UnaryMethods::*)() const;
 
+/// An entry of the table: one op.
 struct OpEntry {
   std::string name;
   Precision precision = Precision::any;

@@ -5,7 +5,7 @@
 
 #include <halfgrad/autograd/op_table/row_references.h>
 
-/// References of matrix products on AnyArithmetic (arithmetic.h), which several pages share.
+/// References of matrix products on AnyArithmetic (arithmetic.h), which several ops share.
 namespace halfgrad::detail {
 
 /// left [..., k] by right [k, n], or [n, k] if it is transposed: [..., n] in row-major order. A

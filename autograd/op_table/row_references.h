@@ -7,7 +7,7 @@
 
 #include <halfgrad/autograd/op_table/op_table.h>
 
-/// Parts of references on AnyArithmetic (arithmetic.h) that several pages share: rows, means,
+/// Parts of references on AnyArithmetic (arithmetic.h) that several ops share: rows, means,
 /// deviations and exponentials.
 namespace halfgrad::detail {
 

@@ -96,7 +96,8 @@ OpEntry add_product_entry(const Shape& batch,
   const auto operand = [](const Shape& sizes) {
     return OperandSpec{.sizes = sizes, .low = -1, .high = 1};
   };
-  // 5 terms up to 2 and one up to 0.5: each of 7 additions and roundings loses a roundoff of 10.5.
+  // An element is the sum of 5 products of magnitude at most 2 and a term of at most 0.5. Each of 7
+  // additions and roundings loses at most a roundoff of 10.5.
   OpEntry entry{.name = Op::name,
                 .precision = Op::precision,
                 .roundoffs = 7 * 10.5,

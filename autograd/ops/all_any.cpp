@@ -57,10 +57,6 @@ Tensor truth(const Tensor& self, const Shape& dims, bool keepdim) {
   return apply(Truth<kAll>{mask, keepdim}, self);
 }
 
-}  // namespace
-
-namespace {
-
 template <bool kAll>
 OpEntry truth_entry() {
   OpEntry entry{.name = Truth<kAll>::name,

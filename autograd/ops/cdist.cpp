@@ -14,8 +14,8 @@ namespace detail {
 namespace {
 
 // out[row, j] = |x1[row] - x2[:, j]| for kWidth neighbouring columns j: one per thread on a GPU;
-// several SIMD registers on the CPU. Adds in double after every 16 squares, as a float would lose
-// digits in a long sum.
+// several SIMD registers on the CPU. Adds in double after every 16 squares: a long sum in float
+// would lose precision.
 template <class T, int kWidth>
 struct Distances {
   const T* x1;   // [batches, n, d]

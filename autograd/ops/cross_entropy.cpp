@@ -162,7 +162,7 @@ Tensor cross_entropy_with_classes(const Tensor& input, const Tensor& target,
   const bool mean = options.reduction == Reduction::mean;
   const Array divisor = mean ? targets.total_weight() : Array();
   if (dtype && input.device().is_cpu()) {
-    const CastRuleScope no_rule(nullptr);
+    const CastRuleScope no_rule(nullptr);  // the row kernel widens the logits as it reads them
     return apply(CrossEntropy<ClassRows>{options.reduction, divisor, dtype}, input,
                  Tensor(targets.encoded));
   }
@@ -174,10 +174,6 @@ Tensor cross_entropy_with_classes(const Tensor& input, const Tensor& target,
       class_probabilities(targets.encoded, input.size(1), weight, options.label_smoothing));
   return apply(CrossEntropy<SoftRows>{options.reduction, divisor}, input, q);
 }
-
-}  // namespace
-
-namespace {
 
 // loss_r = -sum_i q_ri log_softmax(x)_ri, where terms with q_ri = 0 are left out. A kernel may
 // store each loss in the dtype of the output before it takes the mean.

@@ -45,7 +45,8 @@ OpEntry dot_entry() {
   constexpr std::int64_t kLength = 5;
   const OperandSpec operand{.sizes = {kLength}, .low = -1, .high = 1};
   const auto run = [](const std::vector<Tensor>& in) { return dot(in[0], in[1]); };
-  // 5 terms up to 1: their sum loses at most 5 roundoffs of at most 5, and one at the end.
+  // The sum of 5 products of magnitude at most 1. Each of the 5 operations loses at most a roundoff
+  // of 5, and the store loses one more.
   return {.name = Dot::name,
           .precision = Dot::precision,
           .roundoffs = kLength * kLength + 1,

@@ -213,7 +213,8 @@ OpEntry scatter_add_entry() {
         [along](const std::vector<Tensor>& in) { return scatter_add(in[0], along, in[1], in[2]); },
         in_double({3, 4}, scatter_add_reference(along))};
   };
-  // An element is the sum of at most 1 + 6 terms up to 2: each addition may lose a roundoff of 14.
+  // An element is the sum of at most 7 terms of magnitude at most 2. Each of the 7 operations may
+  // lose a roundoff of 14.
   return {.name = ScatterAdd::name,
           .precision = ScatterAdd::precision,
           .roundoffs = 7 * 14,

@@ -67,8 +67,7 @@ struct Normalize {
   Shape row_sizes(const Shape& sizes) const {
     return {sizes.end() - dims, static_cast<std::size_t>(dims)};
   }
-  // Sums in float32 at least: a 16-bit sum would overflow, or lose digits that a float32 bias
-  // keeps.
+  // Sums in float32 at least: a 16-bit sum could overflow, or be less precise than a float32 bias.
   Tensor sum_of_rows(const Tensor& dy) const {
     const Tensor rows = reshape(dy, matrix_sizes(dy.sizes()));
     return reshape(sum(rows, 0, false, statistics.dtype()), row_sizes(dy.sizes()));
@@ -148,10 +147,6 @@ void check_float64(const Tensor& input, const Tensor& parameter) {
        "expected weight and bias of float64 if and only if the input is, got {} for {}",
        parameter.dtype(), input.dtype());
 }
-
-}  // namespace
-
-namespace {
 
 // (x - mean) / sqrt(var + eps) w + b for operands x, w and b; rms_norm has neither mean nor b
 template <bool kCentred>

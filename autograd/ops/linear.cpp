@@ -50,7 +50,8 @@ Tensor weight_gradient(const Tensor& dy, const Tensor& x) {
   return mm(dy.t(), to(x, dy.dtype()));
 }
 
-void set_parameter_gradients(const Backward<3>& node, const Tensor& dy, bool beside) {
+// Sets dW and db. `on_side_stream`: computes them beside dX, if a graph is captured (side_work.h).
+void set_parameter_gradients(const Backward<3>& node, const Tensor& dy, bool on_side_stream) {
   if (!node.needs(1) && !node.needs(2)) return;
   const Tensor dy_rows = as_rows(dy);
   if (node.needs(1) && node.needs(2) && !GradMode::is_enabled()) {
@@ -65,7 +66,7 @@ void set_parameter_gradients(const Backward<3>& node, const Tensor& dy, bool bes
       d = parameter_gradients(dy_rows.array(), x_rows.array(), memory);
       return std::vector{d.weight, d.bias};
     };
-    if (beside) {
+    if (on_side_stream) {
       SideWork::run({dy_rows.array(), x_rows.array()}, compute);
     } else {
       compute();
@@ -108,10 +109,10 @@ Array bias_row(const Array& bias, const Array& w) {
 
 // dX = dY W,  dW = dY^T X,  db = sum of the rows of dY
 void set_linear_gradients(const Backward<3>& node, const Tensor& dy) {
-  const bool beside = node.needs(0) && SideWork::is_enabled();
-  if (beside) set_parameter_gradients(node, dy, true);  // first: it must not wait for dX
+  const bool on_side_stream = node.needs(0) && SideWork::is_enabled();
+  if (on_side_stream) set_parameter_gradients(node, dy, true);  // first: must not wait for dX
   if (node.needs(0)) node.set(0, input_gradient(node, dy));
-  if (!beside) set_parameter_gradients(node, dy, false);
+  if (!on_side_stream) set_parameter_gradients(node, dy, false);
 }
 
 namespace {
@@ -192,8 +193,9 @@ OpEntry linear_entry(const char* name, const LinearFunction& f,
     if (with_bias) made.operands.push_back(operand({kOut}));
     return made;
   };
-  // 6 terms up to 1: their sum loses at most 6 roundoffs of at most 6, and one at the end. An
-  // activation of slope up to 1.13 stays within that, since the sums are far from this worst case.
+  // An element is a sum of kIn + 1 terms of magnitude at most 1. Each of the kIn + 1 operations
+  // loses at most a roundoff of kIn + 1, and the store loses one more. An activation of slope up to
+  // 1.13 stays within that, since the sums are far from this worst case.
   return {.name = name,
           .precision = Precision::tensor_core,
           .roundoffs = (kIn + 1) * (kIn + 1) + 1,

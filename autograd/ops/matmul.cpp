@@ -87,11 +87,8 @@ struct Product {
   }
 };
 
-}  // namespace
-
-namespace {
-
-// k = 5 terms up to 1: their sum loses at most 5 roundoffs of at most 5, and one at the end.
+// An element is a sum of 5 products of magnitude at most 1. Each of the 5 operations loses at most
+// a roundoff of 5, and the store loses one more.
 constexpr std::int64_t kDepth = 5;
 constexpr double kRoundoffs = kDepth * kDepth + 1;
 

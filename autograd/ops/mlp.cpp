@@ -37,7 +37,7 @@ class MlpNode final : public MlpNodeBase {
   }
 
  private:
-  // The same gradients, composed of ops: with g = dy, from the last layer to the first
+  // Computes the gradients by differentiable ops. g = dy at first; from the last layer to the first
   //     dW = g^T h,  db = sum of g's rows,  g of the layer before = (g W) f'(z)
   void differentiable_backward(const MlpTensors& operands, const Tensor& dy,
                                std::span<Tensor> grad_inputs) const {

@@ -27,7 +27,7 @@ namespace {
 
 constexpr const char* kLossName = "mlp_cross_entropy";
 
-// The two ops one after the other. They have no class to ignore: no target has this value.
+// Computes the loss by the two ops, one after the other. No target has their ignore_index.
 Tensor composed_loss(const MlpTensors& operands, const Tensor& target,
                      std::optional<DType> logits = std::nullopt) {
   const std::span<const Tensor> weights = operands.all.subspan(1, operands.layers());
@@ -43,7 +43,8 @@ void compute_loss(const MlpArrays& mlp, const MlpLoss& loss) {
   mlp.x.device().is_cuda() ? mlp_loss_on_cuda(mlp, loss) : mlp_loss_on_cpu(mlp, loss);
 }
 
-// The value of the loss, computed by backward, or on the stream on which it was asked for.
+// The loss, which backward() computes with the gradients. If the program reads it before, compute()
+// computes it on the stream that was current at the call of the op.
 class LossValue final : public Deferred {
  public:
   LossValue(MlpArrays mlp, MlpLoss loss)

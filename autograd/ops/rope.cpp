@@ -32,8 +32,8 @@ Tensor rope_of(const Tensor& narrow, const RopeOptions& options) {
   const Tensor angles = rope_angles(narrow, options);
   const Tensor c = cos(angles).to(compute), s = sin(angles).to(compute);
   const std::vector<Tensor> pairs = rope_pairs(narrow.to(compute), options.interleaved);
-  const std::vector<Tensor> turned{pairs[0] * c - pairs[1] * s, pairs[1] * c + pairs[0] * s};
-  const Tensor y = options.interleaved ? flatten(stack(turned, -1), -2) : cat(turned, -1);
+  const std::vector<Tensor> rotated{pairs[0] * c - pairs[1] * s, pairs[1] * c + pairs[0] * s};
+  const Tensor y = options.interleaved ? flatten(stack(rotated, -1), -2) : cat(rotated, -1);
   return y.to(narrow.dtype());
 }
 

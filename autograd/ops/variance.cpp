@@ -32,7 +32,7 @@ struct VarianceRow {
     using Limits = std::numeric_limits<T>;
     T variance = variance_of<T>(team, x.size(), [&](auto i) { return x(i); });
     T scale = T(1);
-    // A smaller variance may have lost digits to subnormal squares.
+    // A smaller variance may be inexact, since some squares were subnormal.
     if (!(variance > Limits::min() / Limits::epsilon() && variance < Limits::infinity())) {
       const T largest = team.max(x.size(), [&](auto i) { return math::abs(x(i)); });
       if (largest > T(0) && largest < Limits::infinity()) {
@@ -112,10 +112,6 @@ Tensor variance(const Tensor& self, const Shape& dim, std::optional<Scalar> corr
   const unsigned mask = dims_mask(dim, static_cast<int>(self.dim()), Variance<kRoot>::name);
   return apply(Variance<kRoot>{mask, keepdim, correction.value_or(1).to<double>()}, self);
 }
-
-}  // namespace
-
-namespace {
 
 // sum_i (x_i - mean)^2 / (n - correction), or its root
 template <bool kRoot>

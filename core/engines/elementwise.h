@@ -38,6 +38,7 @@ __m256i first_lanes(std::int64_t count) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(first));
 }
 
+/// Loads the first `count` lanes; the others are 0. Does not read memory after them.
 template <class T>
 Pack<T> load_up_to(const T* source, std::int64_t count) {
   const __m256i mask = first_lanes<T>(count);
@@ -47,6 +48,7 @@ Pack<T> load_up_to(const T* source, std::int64_t count) {
   return Pack<T>(values);
 }
 
+/// Stores the first `count` lanes.
 template <class T>
 void store_up_to(Pack<T> pack, T* target, std::int64_t count) {
   const __m256i mask = first_lanes<T>(count);

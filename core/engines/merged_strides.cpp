@@ -8,6 +8,7 @@ MergedStrides::MergedStrides(const Array& array, const Shape& sizes) {
     if (sizes[i] == 1) continue;
     const bool repeated = i < added || array.sizes()[i - added] == 1;
     const std::int64_t stride = repeated ? 0 : array.strides()[i - added];
+    // A step in the dimension before is as long as this whole dimension: both are one.
     if (dims_ > 0 && strides_[dims_ - 1] == stride * sizes[i]) {
       sizes_[dims_ - 1] *= sizes[i];
       strides_[dims_ - 1] = stride;

@@ -53,6 +53,8 @@ class Reduction {
  private:
   using Total = total_t<T>;
 
+  // Reduces the view [outputs, count]. Blocks of kGrain elements run in parallel, and their totals
+  // are combined in order: the bits do not depend on the number of threads.
   void run_rows(const TileView& view, std::int64_t outputs) const {
     const std::int64_t blocks = std::max<std::int64_t>(1, (count_ + kGrain - 1) / kGrain);
     const std::int64_t block = std::min(count_, kGrain);
@@ -85,6 +87,7 @@ class Reduction {
     return total;
   }
 
+  // Reduces the view [outer, count, columns] along `count`, for kColumns columns at a time.
   void run_columns(const TileView& view, std::int64_t outer) const {
     const std::int64_t blocks = (columns_ + kColumns - 1) / kColumns;
     const std::int64_t grain =

@@ -17,8 +17,8 @@
 ///   template <class T> T combine(T a, T b) const;       // associative up to rounding
 ///   template <class T> T finish(T total, std::int64_t count) const;
 ///
-/// Floats are combined in float within a tile and in double across tiles. The order is fixed,
-/// whatever the number of threads.
+/// Floats are combined in float within a tile (on a GPU: within 16 elements of a thread), and in
+/// double across tiles. The order is fixed, whatever the number of threads.
 namespace halfgrad::detail {
 
 /// All dimensions of an array, for reduce().
@@ -60,6 +60,7 @@ class Accumulator {
   int count_ = 0;
 };
 
+/// A reduction's functions on the CPU, with its type erased: run_reduce() is compiled once for all.
 template <class T>
 struct ReduceKernels {
   const void* reduction;
@@ -137,6 +138,8 @@ void reduce_in(const R& r, const Array& out, const Array& in, unsigned dims) {
   if constexpr (kWithCpu) reduce_on_cpu<T>(r, out, in, dims);
 }
 
+/// Reduces `in` by `r` over the dimensions whose bit is set in `dims`, as run_reduce() says, in the
+/// compute type of `compute`. The result is rounded once, to the dtype of `out`.
 template <class R>
 void reduce(const R& r, DType compute, const Array& out, const Array& in, unsigned dims) {
   expect_one_device("reduce", out, std::array{&in});

@@ -7,8 +7,8 @@
 #include <halfgrad/core/gemm/gemm_vector.h>
 #include <halfgrad/core/numbers/scalar.h>
 
-// The bf16 values whose sum a 16-bit value is: itself, or two of them for fp16. gemm_amx.h explains
-// what they are for.
+// Splits 16-bit elements into bf16 parts whose sum is the element: one part for bf16, two for fp16.
+// gemm_amx.h explains what they are for.
 namespace halfgrad::detail {
 
 using UintVector = Vector<std::uint32_t>;

@@ -30,7 +30,7 @@ class AmxRounding {
  private:
   static constexpr unsigned kNearest = 0x1f80, kFlushToZero = 0x8000, kSubnormalsAreZero = 0x40;
 
-  // Arithmetic on what memory holds stays on its side of this call.
+  // Keeps the compiler from moving arithmetic on values in memory across this call.
   static void set(unsigned control) {
     __asm__ volatile("" ::: "memory");
     _mm_setcsr(control);
@@ -40,8 +40,8 @@ class AmxRounding {
   unsigned before_;
 };
 
-// The columns that are summed at once. Their sums are chains, in which an addition waits for the
-// one before; so many chains keep a processor busy.
+// The columns that are summed at once. In each sum an addition waits for the one before, so it
+// takes this many independent sums to keep a processor busy.
 template <class S>
 inline constexpr int kVectors = kAmxParts<S> == 2 ? 2 : 4;
 template <class S>

@@ -230,15 +230,17 @@ void multiply_tiles(const Product& p) {
   });
 }
 
-// S is the dtype of A and B.
+// Chooses the kernel. S is the dtype of A and B.
 template <class S>
 void multiply(const Product& p) {
   using T = compute_t<S>;
+  // A C of one column: the transposed product has one row.
   if (!kLibraryMultiplies && p.c.cols == 1) {
     const Product row = transposed(p);
     if (p.a.col_stride == 1) return multiply_one_row<S>(row, Order::partial_sums);
     if (p.c.rows > 1) return multiply<S>(row);
   }
+  // A C with contiguous columns: the transposed product has contiguous rows, which kernels store.
   if (p.c.rows > 1 && p.c.row_stride == 1 && p.c.col_stride != 1 && p.bias.data == nullptr) {
     return multiply<S>(transposed(p));
   }

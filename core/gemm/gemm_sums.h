@@ -11,8 +11,8 @@
 #include <halfgrad/core/gemm/gemm_tile.h>
 #include <halfgrad/core/numbers/convert.h>
 
-// The sums of a product of 16-bit matrices on their way to C, for the kernels that use instructions
-// of some processors: gemm_bf16.h and gemm_amx.h.
+// The sums of a product of 16-bit matrices on their way to C, for the kernels that use AVX512_BF16
+// (gemm_bf16.h) and AMX (gemm_amx.h).
 namespace halfgrad::detail {
 
 inline constexpr int kSumColumns = 32;
@@ -68,7 +68,8 @@ inline void store_sums(const Sums& sums, std::int64_t rows, std::int64_t columns
   narrow_tile({0, rows, 0, columns}, sums.elements, part);
 }
 
-// The part of C at (row, col) as a view with Sums' distance between rows.
+// The part of C at (row, col), with kSumColumns as its number of columns: for_each_row() takes that
+// for the row stride of Sums.
 inline MutableMatrixView part_of(const MutableMatrixView& c, std::int64_t row, std::int64_t col) {
   MutableMatrixView part = c;
   part.data =

@@ -99,6 +99,7 @@ void for_each_depth_block(std::int64_t depth, const Destination<T>& c, const F& 
   }
 }
 
+// Computes a tile of C: for each block of the depth, each strip of B with each strip of A.
 template <class T>
 void multiply_tile(const Tile& tile, const Strips<T>& a, const PackedOperand<T>& b,
                    const Destination<T>& c) {

@@ -22,6 +22,7 @@ inline constexpr int kVectorBytes = 32, kStripRows = 6;
 inline constexpr int kVectorBytes = 16, kStripRows = 6;
 #endif
 
+// A vector of T in one register.
 template <class T>
 struct Simd {
   typedef T Vector __attribute__((vector_size(kVectorBytes)));
@@ -109,7 +110,8 @@ void store_first(std::int64_t count, const Vector<T>& vector, T* to) {
 }
 
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__)
-// Masked instructions: a vector that was stored in parts is slow to load.
+// Masked instructions need no copy in memory. A copy would be slow: a vector load waits for the
+// shorter stores that wrote its bytes.
 inline constexpr bool kMasksLanes = true;
 inline __mmask16 first_lanes(std::int64_t count) {
   return static_cast<__mmask16>((1U << count) - 1U);

@@ -12,8 +12,8 @@
 ///
 ///     s_ij = scale q_i k_j + mask_ij
 ///     lse_i = log(sum_j exp(s_ij)),  p_ij = exp(s_ij - lse_i)
-///     y_i = sum_j drop(p_ij) v_j,  drop(p) = 0 with probability dropout_p, else p / (1 -
-///     dropout_p)
+///     y_i = sum_j drop(p_ij) v_j
+///     drop(p) = 0 with probability dropout_p, else p / (1 - dropout_p)
 namespace halfgrad::detail {
 
 /// The options of an attention: the scale, the keys that a query sees, the weights that are

@@ -16,6 +16,7 @@ namespace halfgrad::detail {
 template <class T>
 inline constexpr int kPerBlock = static_cast<int>(sizeof(PhiloxBlock) / sizeof(T));
 
+/// The uniform distribution on [low, low + range).
 struct Uniform {
   double low, range, steps;  // `steps` equally likely values in [0, 1)
   double largest;            // value of the dtype below low + range, to which a sum may be rounded
@@ -31,6 +32,7 @@ struct Uniform {
   }
 };
 
+/// The normal distribution; `deviation` is the standard deviation.
 struct Normal {
   double mean, deviation;
 
@@ -41,6 +43,7 @@ struct Normal {
   }
 };
 
+/// 1 with probability p, else 0.
 struct Bernoulli {
   double p;
 
@@ -50,6 +53,7 @@ struct Bernoulli {
   }
 };
 
+/// The uniform distribution on the integers low, ..., low + range - 1.
 struct Integer {
   std::int64_t low;
   std::uint64_t range;

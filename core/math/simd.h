@@ -25,6 +25,7 @@ inline constexpr int kPackBytes = 32;
 inline constexpr int kPackBytes = 16;
 #endif
 
+/// A vector of T in one register, as g++ and clang++ extend the language.
 template <class T>
 struct Lanes {
   typedef T type __attribute__((vector_size(kPackBytes)));

@@ -26,6 +26,7 @@ CachingAllocator::SizeClass CachingAllocator::size_class(std::size_t bytes) {
   return {4 * (log - 8) + steps - 1, steps * step};
 }
 
+// The size of the blocks of a class: the inverse of size_class().
 std::size_t CachingAllocator::class_bytes(std::size_t index) {
   if (index < 4) return (index + 1) * kAlignment;
   return (index % 4 + 5) << (index / 4 + 5);

@@ -56,7 +56,7 @@ void LocalTransport::receive(int from, ReceivedBytes bytes, Lock& lock, Deadline
   group_->changed_.notify_all();
 }
 
-// Ends when nobody reads this rank's memory any more.
+// Withdraws this rank's offers. When it returns, no rank reads this rank's memory any more.
 void LocalTransport::withdraw(Lock& lock) {
   for (int to = 0; to < size(); ++to) {
     LocalMessage& message = group_->message(rank_, to);

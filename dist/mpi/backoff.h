@@ -6,10 +6,10 @@
 
 namespace halfgrad::dist {
 
-/// Pauses between questions whether something has arrived. At first there is no pause, for the
-/// shortest latency. Then the thread sleeps, longer and longer, so that the program's own threads
-/// have the core: at its longest, asking takes about a hundredth of the core's time. If one of them
-/// waits for the answer, its core is free, and for a while the thread only yields to others.
+/// The pauses of a thread that polls for messages. At first there is none, for the shortest
+/// latency. Then the thread sleeps, longer and longer, so that the program's own threads have the
+/// core: at its longest, polling takes about a hundredth of the core's time. If one of them waits
+/// for the message, its core is free, and for a while this thread only yields to others.
 class Backoff {
  public:
   void pause(bool is_awaited) {

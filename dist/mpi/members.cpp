@@ -23,7 +23,7 @@ struct Name {
 
 struct Answer {
   std::int64_t roll_call;  // the number of the question
-  bool busy;
+  bool busy;               // the rank waits in an exchange
 };
 
 Name own_name(int rank) {
@@ -57,7 +57,7 @@ Members::Members(MPI_Comm world) {
   are_busy_.resize(size);
 }
 
-// Receives a message with this tag from anybody, if one has arrived.
+// Receives a message with this tag from any rank, if one has arrived.
 template <class T>
 bool Members::receive(int tag, int& from, T& message) {
   int has_arrived = 0;
@@ -80,7 +80,7 @@ void Members::send(int to, int tag, const T& message) {
       "MPI_Isend");
 }
 
-// Forgets the messages that are sent. Returns whether all are, but those to silent ranks.
+// Forgets the messages that are sent. Returns whether the others are all to silent ranks.
 bool Members::is_sent() {
   std::erase_if(sent_, [](Sent& sent) {
     int done = 0;

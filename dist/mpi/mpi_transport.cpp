@@ -39,8 +39,8 @@ void MpiTransport::exchange(std::span<const SentBytes> sends,
                             std::span<const ReceivedBytes> receives) {
   Requests requests(data_);
   try {
-    for (int step = 1; step < size();
-         ++step) {  // the next rank first, so that no rank is first for all
+    // Each rank starts with its neighbour, so that no rank is the first one for all others.
+    for (int step = 1; step < size(); ++step) {
       const int from = (rank() + size() - step) % size();
       requests.receive(from, receives[from]);
     }
@@ -67,8 +67,8 @@ std::vector<const std::byte*> MpiTransport::addresses(const std::byte* memory) {
   return node_memory_->addresses_of(places, memory);
 }
 
-// Asks the ranks whether they are alive in the last part of the time-out, so that an error comes in
-// time. Messages may arrive until then.
+// Asks the ranks whether they are alive in the last part of the time-out, so that an error can say
+// at its end which rank is missing. Messages may arrive until then.
 void MpiTransport::wait_for(Requests& requests) {
   const auto for_answers =
       std::min<std::chrono::milliseconds>(timeout_ / 4, std::chrono::seconds(2));
@@ -104,7 +104,8 @@ void MpiTransport::fail_late(const Requests& requests) {
                            ", got " + members_.answers_of(missing));
 }
 
-// A rank that left after this exchange has sent all of its messages before.
+// Throws if a message from or to a rank is missing that left before this exchange. A rank that left
+// after it has sent all of its messages before.
 void MpiTransport::expect_members(const Requests& requests) {
   for (int r = 0; r < size(); ++r) {
     const Members::Notice* const notice = members_.notice_of(r);

@@ -23,7 +23,7 @@ class Requests {
   bool are_complete() const { return pending_ == 0; }
   /// True if a message from or to `rank` is not complete.
   bool wait_for(int rank) const;
-  /// Cancels what can be cancelled. A message may arrive all the same while anybody calls MPI.
+  /// Cancels what can be cancelled. A message may still arrive during later calls of MPI.
   void cancel() noexcept;
 
  private:

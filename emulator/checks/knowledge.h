@@ -75,7 +75,7 @@ class WarpKnowledge {
   void acquire(LaneMask lanes, const Tree& tree, Clock now);
   /// Returns the accesses that a release by these lanes at time `now` makes known.
   Tree release(LaneMask lanes, Clock now) const;
-  /// The last such write that a lane saw.
+  /// The write that a volatile load of the lane saw last.
   Sight& sight(unsigned lane) {
     if (sights_ == nullptr) sights_ = std::make_unique<std::array<Sight, kWarpSize>>();
     return (*sights_)[lane];
@@ -103,7 +103,8 @@ class WarpKnowledge {
     LaneMask peers = 0;
     Clock peers_clock = 0, clock = 0;
   };
-  /// State of fences and of observed releases; [1]: of device scope and wider.
+  /// Fences and the releases that strong reads observed (PTX ISA, "Release and Acquire Patterns");
+  /// [1]: of device scope and wider.
   struct Patterns {
     std::array<std::array<Fence, kWarpSize>, 2> fences;
     std::array<std::array<Tree, kWarpSize>, 2> observed;
@@ -124,7 +125,7 @@ class WarpKnowledge {
   std::uint32_t block_;
   unsigned first_thread_;
   Clock floor_ = 0;
-  KnowledgePointer shared_;
+  KnowledgePointer shared_;  ///< for all lanes, while each_ is null
   std::unique_ptr<std::array<KnowledgePointer, kWarpSize>> each_;
   /// The lanes of the last warp-wide synchronisation of each lane, and its time: not in `of(lane)`.
   std::array<LaneMask, kWarpSize> peers_{};

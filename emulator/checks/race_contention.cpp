@@ -17,14 +17,14 @@ bool acquires(Order order) { return order == Order::acquire || order == Order::a
 void note_last(ContendedWord& word, const Touch& touch, LaneMask lanes) {
   if (!touch.write) return;
   word.has_last = touch.strong && touch.device && touch.access.kind == AccessKind::atomic;
-  word.last_block = touch.block.number & 0xffffffu;
+  word.last_block = touch.stored_block();
   word.last_thread = touch.thread(kWarpSize - 1 - static_cast<unsigned>(std::countl_zero(lanes)));
 }
 
 /// Whether only the thread of the last atomic accesses the word, weakly.
 bool is_last(const ContendedWord& word, const Touch& touch, LaneMask lanes) {
   return word.has_last && !touch.strong && (lanes & (lanes - 1)) == 0 &&
-         word.last_block == (touch.block.number & 0xffffffu) &&
+         word.last_block == touch.stored_block() &&
          word.last_thread == touch.thread(first_lane(lanes));
 }
 
@@ -90,7 +90,7 @@ ContendedWord& RaceDetector::contend(ShadowPage& page, Cell& cell, const Touch& 
 }
 
 void RaceDetector::add_access(ContendedWord& word, const Touch& touch, LaneMask lanes, bool write) {
-  ContendedAccess access{touch.block.number & 0xffffffu,
+  ContendedAccess access{touch.stored_block(),
                          touch.execution.warp->index,
                          touch.place < 0xffff ? touch.place : 0xffffu,
                          lanes,
@@ -118,7 +118,7 @@ void RaceDetector::add_access(ContendedWord& word, const Touch& touch, LaneMask 
 }
 
 void RaceDetector::synchronise(ContendedWord& word, const Touch& touch, LaneMask lanes) {
-  const std::uint32_t block = touch.block.number & 0xffffffu;
+  const std::uint32_t block = touch.stored_block();
   const bool reads = touch.access.kind != AccessKind::store;
   const bool takes = reads && touch.access.mbarrier == MbarrierAct::none;
   if (takes && touch.device && word.released.fenced != nullptr) {

@@ -82,6 +82,8 @@ void RaceDetector::check_same_address(const Touch& touch, LaneMask lanes) {
          different != 0 ? Severity::error : Severity::note);
 }
 
+/// Reports accesses by operations of other streams that nothing orders with this one, and drops
+/// those that are over.
 void RaceDetector::meet_operations(ShadowPage& page, Cell& cell, const Touch& touch,
                                    LaneMask lanes) {
   const auto check = [&](const Slot& slot, bool wrote) {
@@ -143,7 +145,7 @@ void RaceDetector::check_proxy(const Cell& cell, const Touch& touch, LaneMask la
 }
 
 bool RaceDetector::ordered(const Touch& touch, unsigned lane, const Earlier& earlier) const {
-  const std::uint32_t block = touch.block.number & 0xffffffu;
+  const std::uint32_t block = touch.stored_block();
   if (earlier.block == block) {
     if (earlier.thread == touch.thread(lane)) return true;
     if (touch.warp.knows(lane, earlier.thread, earlier.clock)) return true;
@@ -153,16 +155,17 @@ bool RaceDetector::ordered(const Touch& touch, unsigned lane, const Earlier& ear
   return touch.strong && touch.warp.observed(lane, earlier.block, earlier.thread, earlier.clock);
 }
 
-bool RaceDetector::conflicts(const Touch& touch, LaneMask, const Earlier& earlier) const {
+/// Whether the two race unless one happens before the other.
+bool RaceDetector::conflicts(const Touch& touch, const Earlier& earlier) const {
   if (!touch.write && !earlier.write) return false;
-  const bool same_block = earlier.block == (touch.block.number & 0xffffffu);
+  const bool same_block = earlier.block == touch.stored_block();
   return !(touch.strong && earlier.strong && (same_block || (touch.device && earlier.device)));
 }
 
 /// Reports the first pair of a lane now and a lane of `warp` then that nothing orders.
 void RaceDetector::check_lanes(const Touch& touch, LaneMask lanes, Earlier earlier,
                                std::uint32_t warp, LaneMask earlier_lanes) {
-  if (!conflicts(touch, lanes, earlier)) return;
+  if (!conflicts(touch, earlier)) return;
   if (earlier.block == touch.block.number && earlier.clock <= touch.warp.floor()) return;
   for (LaneMask rest = lanes; rest != 0; rest &= rest - 1) {
     for (LaneMask others = earlier_lanes; others != 0; others &= others - 1) {
@@ -174,7 +177,7 @@ void RaceDetector::check_lanes(const Touch& touch, LaneMask lanes, Earlier earli
   }
 }
 
-void RaceDetector::check_write(ShadowPage&, const Slot& write, const Touch& touch, LaneMask lanes) {
+void RaceDetector::check_write(const Slot& write, const Touch& touch, LaneMask lanes) {
   if (write.clock == 0) return;
   if (write.asynchronous) {
     report(touch, first_lane(lanes), FindingKind::async_copy,
@@ -225,7 +228,7 @@ void RaceDetector::check_readers(const Slot& read, const Touch& touch, LaneMask 
 void RaceDetector::visit(ShadowPage& page, Cell& cell, const Touch& touch, LaneMask lanes) {
   meet_operations(page, cell, touch, lanes);
   if (cell.write.listed) return visit_contended(page, cell, touch, lanes);
-  check_write(page, cell.write, touch, lanes);
+  check_write(cell.write, touch, lanes);
   if (cell.write.asynchronous) cell.write = Slot();
   if (!touch.write) {
     note_reader(page, cell.read, touch, lanes);
@@ -244,7 +247,7 @@ void RaceDetector::copy_issued(ShadowPage& page, Cell& cell, const Touch& touch,
   const LaneMask lanes = LaneMask{1} << lane;
   drop_known(cell, touch);
   meet_operations(page, cell, touch, lanes);
-  if (!cell.write.listed) check_write(page, cell.write, touch, lanes);
+  if (!cell.write.listed) check_write(cell.write, touch, lanes);
   check_readers(cell.read, touch, lanes);
   if (cell.write.listed) page.drop_contended(cell.write);
   cell = {slot_of(page, touch, lane), Slot()};

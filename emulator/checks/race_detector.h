@@ -31,11 +31,16 @@ struct Touch {
 
   const Kernel& kernel() const { return execution.launch->request.kernel; }
   unsigned thread(unsigned lane) const { return execution.warp->index * kWarpSize + lane; }
+  /// The block's number as a Slot stores it.
+  std::uint32_t stored_block() const { return Slot::stored(block.number); }
 };
 
 /// Finds accesses that nothing orders (PTX ISA, "Memory Consistency Model": two overlapping
 /// accesses, at least one a write, race unless one happens before the other or both are morally
 /// strong). Volatile accesses count as relaxed at system scope.
+///
+/// Vector clocks (knowledge.h) tell what happens before an access. For each word the detector keeps
+/// the last write and the last readers, as FastTrack (Flanagan and Freund 2009).
 class RaceDetector {
  public:
   RaceDetector(OperationId operation, const OperationOrder* order)
@@ -111,8 +116,8 @@ class RaceDetector {
   ReaderLists& lists(const Touch& touch) { return touch.shared ? touch.block_readers : readers_; }
   void meet_operations(ShadowPage& page, Cell& cell, const Touch& touch, LaneMask lanes);
   bool ordered(const Touch& touch, unsigned lane, const Earlier& earlier) const;
-  bool conflicts(const Touch& touch, LaneMask lanes, const Earlier& earlier) const;
-  void check_write(ShadowPage& page, const Slot& write, const Touch& touch, LaneMask lanes);
+  bool conflicts(const Touch& touch, const Earlier& earlier) const;
+  void check_write(const Slot& write, const Touch& touch, LaneMask lanes);
   void check_readers(const Slot& read, const Touch& touch, LaneMask lanes);
   void check_lanes(const Touch& touch, LaneMask lanes, Earlier earlier, std::uint32_t warp,
                    LaneMask earlier_lanes);

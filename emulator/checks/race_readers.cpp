@@ -1,9 +1,10 @@
 #include <halfgrad/emulator/checks/race_detector.h>
 
 namespace halfgrad::emulator {
+
 std::uint32_t RaceDetector::add_reader(std::uint32_t list, const Touch& touch, LaneMask lanes) {
   Reader reader;
-  reader.block = touch.block.number & 0xffffffu;
+  reader.block = touch.stored_block();
   reader.warp = static_cast<std::uint16_t>(touch.execution.warp->index);
   reader.instruction = touch.place < 0xffff ? touch.place : 0xffffu;
   reader.lanes = lanes;
@@ -13,10 +14,12 @@ std::uint32_t RaceDetector::add_reader(std::uint32_t list, const Touch& touch, L
   return lists(touch).extend(list, reader);
 }
 
+/// Replaces the word's readers by these lanes if one of them is ordered after the earlier ones: a
+/// write that is ordered after the new readers is then ordered after all. Else adds to the list.
 void RaceDetector::note_reader(ShadowPage& page, Slot& read, const Touch& touch, LaneMask lanes) {
   ReaderLists& readers = this->lists(touch);
   const unsigned lane = first_lane(lanes);
-  const std::uint32_t block = touch.block.number & 0xffffffu;
+  const std::uint32_t block = touch.stored_block();
   const Standing standing = read.clock == 0 ? Standing::past : page.standing(read);
   const bool fresh = standing == Standing::past || standing == Standing::unordered;
   bool replace = fresh;

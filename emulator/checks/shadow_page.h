@@ -26,10 +26,13 @@ struct Slot {
   std::uint32_t listed : 1 = 0;
   std::uint32_t copied : 1 = 0;  ///< written by a cp.async that was waited for
 
+  /// The number of a block in 24 bits.
+  static std::uint32_t stored(std::uint32_t block) { return block & 0xffffffu; }
+
   /// A slot from whole words. Writing field by field costs a stalled load for each.
   static Slot of(Clock clock, std::uint32_t block, std::uint32_t operation, std::uint32_t thread,
                  std::uint32_t instruction, bool strong, bool device) {
-    const std::uint32_t words[3] = {clock, (block & 0xffffffu) | operation << 24,
+    const std::uint32_t words[3] = {clock, stored(block) | operation << 24,
                                     (thread & 0x3ffu) | std::min(instruction, 0xffffu) << 10 |
                                         std::uint32_t{strong} << 26 | std::uint32_t{device} << 27};
     Slot slot;
@@ -38,6 +41,7 @@ struct Slot {
     return slot;
   }
 };
+/// The newest write and the newest read of one word.
 struct Cell {
   Slot write, read;
 };

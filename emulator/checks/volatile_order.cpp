@@ -10,7 +10,7 @@ namespace halfgrad::emulator {
 void RaceDetector::check_volatile(const Touch& touch, LaneMask lanes, const Earlier& write) {
   if (touch.access.order != Order::volatile_ || touch.write || !write.strong) return;
   if (touch.addresses == nullptr) return;
-  const bool own_block = write.block == (touch.block.number & 0xffffffu);
+  const bool own_block = write.block == touch.stored_block();
   const bool own_warp = own_block && write.thread / kWarpSize == touch.execution.warp->index;
   each_lane(lanes, [&](unsigned lane) {
     if (ordered(touch, lane, write)) return;

@@ -22,6 +22,7 @@ struct LibraryCall {
   /// The emulator's view of device memory. Throws StrayAccess, with the finding already in the log.
   std::byte* view(const void* pointer, std::size_t bytes, AccessKind kind) const;
 };
+/// Thrown to end a call that accesses memory outside of an allocation.
 struct StrayAccess {};
 
 /// Gives a call to the stream; what `run` reads and writes is checked like a kernel's accesses.

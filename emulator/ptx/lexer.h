@@ -12,6 +12,7 @@ namespace halfgrad::emulator {
 
 enum class TokenKind : std::uint8_t { word, number, string, symbol, end };
 
+/// A token, as a view of the PTX text.
 struct Token {
   TokenKind kind = TokenKind::end;
   std::string_view text;

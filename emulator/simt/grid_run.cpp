@@ -17,8 +17,8 @@ namespace {
 /// Units of time of a block before another one gets a turn. Blocks that poll memory give up
 /// earlier.
 constexpr std::uint64_t kBlockTurn = 1 << 18;
-/// Instructions of a warp that must be left, about, before helpers are woken: that takes as long as
-/// some hundred of them.
+/// Helpers are woken if about so many instructions of a warp are left: waking them takes as long as
+/// some hundred.
 constexpr std::uint64_t kWorthHelp = 4096;
 /// Storage of clusters that a host thread keeps for later launches.
 constexpr std::size_t kKeptClusters = 2;

@@ -86,6 +86,7 @@ struct MbarrierWait {
   bool phase = false;            ///< parity of the phase that the lane waits for
 };
 
+/// The state of a warp while its block runs.
 struct Warp {
   Block* block = nullptr;
   unsigned index = 0;  ///< index in the block
@@ -103,6 +104,7 @@ struct Warp {
   void* check_state = nullptr;   ///< private data of LaunchChecks
 };
 
+/// The state of a thread block while it runs.
 struct Block {
   Launch* launch = nullptr;
   Dim3 index;

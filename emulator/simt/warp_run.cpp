@@ -18,8 +18,8 @@ constexpr std::uint64_t kPoll = 256;  ///< units of a load in a spin loop
 constexpr std::uint64_t kAtomicPoll =
     64;  ///< units of an atomic whose result is read: maybe a lock
 
-/// Registers a lane's local memory needs beside those of the deepest chain of calls, if the kernel
-/// calls functions whose depth is not known before.
+/// Bytes of a lane's local memory beyond Kernel::local_bytes, if functions call others: recursion
+/// may be deeper than any chain of calls in the text.
 constexpr std::size_t kStackBytes = 64 * 1024;
 
 /// Bytes of one lane's local memory. The stride is an odd number of cache lines, so that lanes do
@@ -113,6 +113,7 @@ std::uint64_t WarpRun::run_group(std::size_t index, std::uint64_t units) {
     ++executed;
     ++counter.executed;
     LaneMask mask = all;
+    // The lanes for which the instruction's predicate holds: "@%p1 add.f32 ..."
     if (instruction.guard != kNoOffset) {
       const LaneMask guard = execution.predicate(instruction.guard);
       mask &= instruction.guard_negated ? ~guard : guard;
@@ -124,6 +125,7 @@ std::uint64_t WarpRun::run_group(std::size_t index, std::uint64_t units) {
     counter.active_lanes += mask == all ? lanes : static_cast<std::uint64_t>(std::popcount(mask));
     execution.mask = mask;
     if (products) products = check_registers(execution, instruction);
+    // Almost all instructions.
     if (instruction.control == Control::none) {
       instruction.execute(execution, instruction);
       if constexpr (Stepping) print_step(execution, instruction);
@@ -137,6 +139,8 @@ std::uint64_t WarpRun::run_group(std::size_t index, std::uint64_t units) {
     if constexpr (Stepping) {
       if (instruction.control != Control::pause) print_step(execution, instruction);
     }
+    // Control instructions that keep the group as it is: a branch that all lanes take, a .sync
+    // whose lanes are all in the group, and a load in a spin loop.
     if (instruction.control == Control::branch && mask == all) {
       group.branch_from = pc;
       group.branch_to = pc = instruction.target;
@@ -155,6 +159,7 @@ std::uint64_t WarpRun::run_group(std::size_t index, std::uint64_t units) {
       ++pc;
       continue;
     }
+    // All others may split, join or end groups.
     group.pc = pc;
     control(index, instruction, mask);  // `group` may be gone
     return leave();

@@ -30,7 +30,7 @@ void bind_of_one(OpBinder& ops) {
   bind("asinh", &asinh, "The inverse of sinh.");
   bind("acosh", &acosh, "The inverse of cosh, at least 0.");
   bind("atanh", &atanh, "The inverse of tanh.");
-  bind("erfc", &erfc, "1 - erf(x), with all digits for large x.");
+  bind("erfc", &erfc, "1 - erf(x), without cancellation for large x.");
   bind("erfinv", &erfinv, "The x with erf(x) = input. Runs in float32 under autocast.");
   bind("lgamma", &lgamma, "log |Gamma(x)|.");
   bind("digamma", &digamma, "The derivative of lgamma.");

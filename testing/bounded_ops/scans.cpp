@@ -65,7 +65,7 @@ BoundedArray cumsum_of_last(const BoundedArray& x) {
                                     });
 }
 
-/// The product of exact factors in any order; of others in theirs.
+/// The product of the elements: in any order if all are exact, else in the row's order.
 Bounded product_of(const AnyArithmetic& a, const Elements& row) {
   bool is_exact = true;
   for (const Bounded& each : row) is_exact = is_exact && each.error == 0;

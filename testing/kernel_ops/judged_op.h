@@ -11,7 +11,7 @@ namespace halfgrad::testing::detail {
 
 using Specs = std::vector<OperandSpec>;
 
-/// The reference on AnyArithmetic on the op's page. Throws std::logic_error if it has none.
+/// The bounded_reference of the op in all_ops(). Throws std::logic_error if it has none.
 BoundedReference reference_of(const std::string& name);
 
 /// The values without their bounds.
@@ -21,8 +21,7 @@ std::vector<double> values_of(const Elements& elements);
 /// 1, half of the time a power of two.
 double scale_from(double x, int lowest, int exponents);
 
-/// Gives an op the bounds that follow from the reference on its page, which the table has by the
-/// op's name.
+/// Gives an op the bounds that follow from reference_of() its name.
 void judge_by_reference(KernelOp& op);
 
 /// For an op that does not round: its result is f(operands), rounded to the dtype of the output.

@@ -12,7 +12,8 @@
 /// Tiles of matrices in the compute type T, and their products, for attention on a CPU.
 namespace halfgrad::detail {
 
-/// Queries, and keys, of a tile: a tile of 64 float weights takes half of a 32 KiB L1 cache.
+/// The number of queries of a tile, and of keys: 64 x 64 float weights take half of a 32 KiB L1
+/// cache.
 inline constexpr std::int64_t kAttentionTile = 64;
 
 /// A tile of rows, each padded with zeros to whole packs.
@@ -112,8 +113,8 @@ class MatrixBatch {
   const Array& x_;
 };
 
-/// Whether the weights of a product may be hidden. Those of the products q k^T and dy v^T are
-/// elements of operands, where -0 is a value.
+/// Whether a product skips hidden weights, which is_hidden() knows by their -0. In the products
+/// q k^T and dy v^T the weights are elements of operands, where -0 is a value like others.
 enum class Weights : std::uint8_t { all, seen };
 
 /// out[c] += sum_j weights[j] rows[j][c], for kPacks packs of columns.

@@ -128,7 +128,7 @@ class GradientTiles {
   void sum_over_queries(const Array& dk, const Array& dv) const {
     for_each_attention_tile(scores_.batches, scores_.keys, [&](auto batch, auto first, auto count) {
       QueryRows<T> rows(scores_.query.columns(), scores_.value.columns());
-      TileRows<T> p(kAttentionTile), ds(kAttentionTile), turned(kAttentionTile),
+      TileRows<T> p(kAttentionTile), ds(kAttentionTile), transposed(kAttentionTile),
           k_sums(scores_.query.columns()), v_sums(scores_.value.columns());
       TileColumns<T> k(scores_.query.columns()), v(scores_.value.columns());
       scores_.key.read(batch, first, count, k);
@@ -140,8 +140,8 @@ class GradientTiles {
                             count};
         read(batch, at, pair.queries, rows);
         compute(pair, rows, k, v, p, ds);
-        add_turned(pair, p, turned, rows.dy, v_sums);
-        add_turned(pair, ds, turned, rows.q, k_sums);
+        add_transposed(pair, p, transposed, rows.dy, v_sums);
+        add_transposed(pair, ds, transposed, rows.q, k_sums);
       }
       MatrixBatch(dk).write(batch, first, count, k_sums);
       MatrixBatch(dv).write(batch, first, count, v_sums);
@@ -184,13 +184,13 @@ class GradientTiles {
   }
 
   // Adds weights^T rows to the sums of the keys.
-  static void add_turned(const TilePair& at, const TileRows<T>& weights, TileRows<T>& turned,
-                         const TileRows<T>& rows, TileRows<T>& sums) {
+  static void add_transposed(const TilePair& at, const TileRows<T>& weights,
+                             TileRows<T>& transposed, const TileRows<T>& rows, TileRows<T>& sums) {
     for (std::int64_t i = 0; i < at.queries; ++i) {
-      for (std::int64_t j = 0; j < at.keys; ++j) turned.row(j)[i] = weights.row(i)[j];
+      for (std::int64_t j = 0; j < at.keys; ++j) transposed.row(j)[i] = weights.row(i)[j];
     }
-    add_weighted_rows<Weights::seen>(turned.row(0), turned.width, at.keys, at.queries, rows.row(0),
-                                     rows.width, sums.row(0));
+    add_weighted_rows<Weights::seen>(transposed.row(0), transposed.width, at.keys, at.queries,
+                                     rows.row(0), rows.width, sums.row(0));
   }
 
   TileScores<T> scores_;

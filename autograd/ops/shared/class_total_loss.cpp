@@ -15,7 +15,7 @@ namespace halfgrad::detail {
 namespace {
 
 // The stream for a forward kernel that backward does not wait for: the side stream of a captured
-// graph. Null for larger operands, and where somebody may write to them unnoticed.
+// graph. Null for larger operands, and if code outside of halfgrad may write to them.
 const Stream* stream_beside_backward(const Array& x, const Array& target) {
   const Stream* const side = Graph::side_stream();
   const bool is_beside = side != nullptr && side->device() == x.device() &&

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kNotSeen = -std::numeric_limits<double>::infinity();
 
-Tensor turned(const Tensor& matrices) { return transpose(matrices, -2, -1); }
+Tensor transposed(const Tensor& matrices) { return transpose(matrices, -2, -1); }
 
 // Element [i, j] is true for a key j > i.
 Tensor future_keys(const Tensor& scores) {
@@ -27,14 +27,14 @@ Tensor ComposedAttention::widened(const Tensor& operand) const {
 }
 
 Tensor ComposedAttention::weights() const {
-  Tensor scores = matmul(widened(query), turned(widened(key))) * rule.scale;
+  Tensor scores = matmul(widened(query), transposed(widened(key))) * rule.scale;
   if (rule.is_causal) scores = masked_fill(scores, future_keys(scores), kNotSeen);
   if (mask.defined()) {
     scores = mask.dtype() == kBool ? masked_fill(scores, logical_not(mask), kNotSeen)
                                    : scores + widened(mask);
   }
   if (scores.size(-1) == 0) return scores;
-  Tensor sees_nothing;
+  Tensor sees_nothing;  // queries whose scores are all -inf: softmax would give NaN, not 0
   {
     const NoGradGuard no_grad;
     sees_nothing = amax(scores, Shape{-1}, true) == kNotSeen;
@@ -55,10 +55,11 @@ ComposedAttention::Gradients ComposedAttention::gradients(const Tensor& dy) cons
     return dropout_by_key(x, rule.dropout_p, rule.dropout_key);
   };
   const Tensor p = weights(), wide_dy = widened(dy);
-  const Tensor dp = drop(matmul(wide_dy, turned(widened(value))));
+  const Tensor dp = drop(matmul(wide_dy, transposed(widened(value))));
   const Tensor ds = p * (dp - sum(dp * p, Shape{-1}, true));
-  return {matmul(ds, widened(key)) * rule.scale, matmul(turned(ds), widened(query)) * rule.scale,
-          matmul(turned(drop(p)), wide_dy), ds};
+  return {matmul(ds, widened(key)) * rule.scale,
+          matmul(transposed(ds), widened(query)) * rule.scale, matmul(transposed(drop(p)), wide_dy),
+          ds};
 }
 
 }  // namespace halfgrad::detail

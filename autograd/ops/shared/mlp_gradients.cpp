@@ -26,6 +26,7 @@ namespace {
 
 bool by_warpgroups(const MlpArrays& mlp) { return warpgroups_allowed && mlp_fits_warpgroups(mlp); }
 
+// dW_l = g_l^T h_l and db_l for all layers, by products of their own.
 MlpGradients multiplied(const MlpArrays& mlp, const MlpFactors& factors) {
   MlpGradients result{.dx = factors.dx, .weights = {}, .biases = {}};
   for (std::size_t l = 0; l < mlp.weights.size(); ++l) {

@@ -6,10 +6,10 @@
 /// with a loss, also mlp_loss_fits_cuda() accepts.
 namespace halfgrad::detail {
 
-/// For dy [rows, n_L].
+/// Returns the gradients for dy [rows, n_L].
 MlpGradients mlp_gradients(const MlpArrays& mlp, const Array& dy, bool with_dx);
 
-/// For dloss []. Computes the loss, too, if it is wanted.
+/// Returns the gradients for dloss []. Computes the loss, too, if it is wanted.
 MlpGradients mlp_loss_gradients(const MlpArrays& mlp, const MlpLoss& loss, const Array& dloss,
                                 bool with_dx);
 

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include <halfgrad/autograd/graph/elementwise_op.h>
+#include <halfgrad/autograd/ops/shared/linear.h>
 #include <halfgrad/autograd/ops/shared/product.h>
 #include <halfgrad/autograd/ops/shared/relu.h>
 #include <halfgrad/core/deferred.h>
@@ -40,12 +41,6 @@ class PendingProduct final : public Deferred {
       elementwise(GradientKernel<ReluSlope>{}, out.dtype(), out, out, as_matrix(relu_output_));
     }
     a_ = b_ = out_ = {};
-  }
-
-  // Reshapes a contiguous [..., n] to [rows, n].
-  static Array as_matrix(const Array& x) {
-    const Shape leading(x.sizes().data(), static_cast<std::size_t>(x.ndim() - 1));
-    return x.reshape({numel(leading), x.size(-1)});
   }
 
   Array a_, b_, out_, relu_output_, mask_;

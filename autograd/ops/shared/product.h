@@ -50,6 +50,7 @@ Array relu_mask(const Array& output, std::int64_t k);
 bool masked_product(const Array& a, const Array& b, const Array& relu_output, const Array& mask,
                     const Array& out);
 
+/// a b, and the sum of each row of a.
 struct ProductAndRowSums {
   Array product, row_sums;
 };

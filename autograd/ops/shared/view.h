@@ -24,8 +24,8 @@ Tensor record_view(const char* name, const Tensor& self, Array result, F backwar
   return output;
 }
 
-/// Reshapes a contiguous tensor that nobody else holds. The result is no view, as that of ATen's
-/// _unsafe_view: users may call detach_() and resize_() on it.
+/// Reshapes a contiguous tensor to which nothing else refers. Like that of ATen's _unsafe_view, the
+/// result is no view: users may call detach_() and resize_() on it.
 Tensor unsafe_view(const Tensor& temporary, const Shape& sizes);
 
 /// The sizes, strides and storage offset of an array, in elements.

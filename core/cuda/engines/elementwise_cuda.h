@@ -19,11 +19,12 @@ namespace halfgrad::detail {
 template <class F>
 concept Rare = F::rare;
 
+/// The output and the N inputs of a map; View computes where element i of an array lies.
 template <class View, std::size_t N>
 struct MapOperands {
   View out;
   View in[N];
-  std::int64_t n;
+  std::int64_t n;  ///< elements of the output
 };
 
 inline constexpr int kMapThreads = 256;

@@ -34,7 +34,7 @@ struct DenseView {
       : data(view.data), dtype(view.dtype), repeated(view.packs == PackView::Packs::repeated) {}
   static bool fits(const PackView& view) { return view.can_load() && view.dims == 1; }
 
-  /// Sends the loads of a pack of `count` elements. After that, load() does not wait for others.
+  /// Issues the loads of a pack of `count` elements. load() then waits for no other loads.
   __device__ void fetch(std::int64_t at, int count, StoredPack& pack) const {
     if (!repeated && count == kElements) pack.load(data, dtype, at);
   }
@@ -61,6 +61,7 @@ inline constexpr std::int64_t kUpdateChunk = 4096;
 inline constexpr std::int64_t kShortChunk = kUpdateThreads * kPerThread;
 inline constexpr std::int64_t kShortList = std::int64_t{2} * 132 * kShortChunk;
 
+/// One tensor of a table. `first_block` is the block that takes its first chunk.
 template <class View, class Update, std::size_t N>
 struct UpdateEntry {
   Update update;
@@ -77,6 +78,8 @@ struct UpdateEntry {
   }
 };
 
+/// A list of tensors as a kernel parameter. A block finds the tensor of its chunk by a binary
+/// search of `first_blocks_`.
 template <class View, class Update, std::size_t N>
 class UpdateTable {
  public:
@@ -115,7 +118,7 @@ class UpdateTable {
 
  private:
   alignas(Entry) std::byte entries_[kCapacity * sizeof(Entry)];
-  unsigned first_blocks_[kCapacity];  // the entries', side by side: a search reads few lines
+  unsigned first_blocks_[kCapacity];  // UpdateEntry::first_block, adjacent for few cache misses
   const float* skip_;
   std::int64_t chunk_;
   unsigned count_ = 0;
@@ -138,7 +141,7 @@ class UpdatedElements {
  public:
   __device__ explicit UpdatedElements(const std::array<View, N>& operands) : operands_(operands) {}
 
-  /// Sends the loads of those that start at `at` and are below `end`.
+  /// Issues the loads of the elements that start at `at` and are below `end`.
   __device__ void fetch(std::int64_t at, std::int64_t end) {
     at_ = at;
     count_ = pack_count(at, end);

@@ -96,12 +96,13 @@ struct RowOperand {
   }
 };
 
+/// The I inputs and O outputs of a row functor.
 template <std::size_t I, std::size_t O>
 struct RowOperands {
   RowOperand in[I];
   RowOperand out[O];
   std::int64_t rows;
-  std::int64_t staged = 0;  ///< elements per row
+  std::int64_t staged = 0;  ///< elements of a row's staging buffer
 };
 
 inline constexpr int kMaxRowThreads = 512;

@@ -6,7 +6,7 @@
 
 namespace halfgrad::detail {
 
-/// A whole pack as it is stored. Loading and widening are apart, so that a kernel can send the
+/// A whole pack as it is stored. Loading and widening are separate, so that a kernel can issue the
 /// loads of all its operands before it waits for the first.
 class StoredPack {
  public:

@@ -13,6 +13,7 @@
 /// The products of attention's tiles, and the scores.
 namespace halfgrad::detail::attention {
 
+/// add_dots, below, by FMAs of all threads.
 template <class S, class T>
 __device__ void add_dots_by_threads(const MatrixOfBatch<S>& a, std::int64_t first_a,
                                     const MatrixOfBatch<S>& b, std::int64_t first_b,
@@ -40,15 +41,15 @@ __device__ void add_dots_by_threads(const MatrixOfBatch<S>& a, std::int64_t firs
 }
 
 /// sums[i][j] += sum_k weights[row][first + k] tile[k][column], or with weights[first + k][row] if
-/// kTurned, for kDepth rows k of the tile. Hidden weights add nothing.
-template <bool kTurned, class T>
+/// kTransposed, for kDepth rows k of the tile. Hidden weights add nothing.
+template <bool kTransposed, class T>
 __device__ void add_rows(const SharedTiles<T>& shared, int first, const T* tile, Part<T>& sums) {
 #pragma unroll 8
   for (int k = 0; k < kDepth; ++k) {
     T w[kEach<T>], y[kEach<T>];
 #pragma unroll
     for (int i = 0; i < kEach<T>; ++i) {
-      w[i] = kTurned ? shared.weights[first + k][row(i)] : shared.weights[row(i)][first + k];
+      w[i] = kTransposed ? shared.weights[first + k][row(i)] : shared.weights[row(i)][first + k];
       y[i] = tile[k * (kSide<T> + 1) + column(i)];
     }
 #pragma unroll
@@ -62,7 +63,8 @@ __device__ void add_rows(const SharedTiles<T>& shared, int first, const T* tile,
   }
 }
 
-template <bool kTurned, class S, class T>
+/// add_weighted, below, by FMAs of all threads.
+template <bool kTransposed, class S, class T>
 __device__ void add_weighted_by_threads(const MatrixOfBatch<S>& rows, std::int64_t first,
                                         std::int64_t first_column, SharedTiles<T>& shared,
                                         Part<T>& sums) {
@@ -70,14 +72,14 @@ __device__ void add_weighted_by_threads(const MatrixOfBatch<S>& rows, std::int64
   for (int depth = 0; depth < kSide<T>; depth += kDepth) {
     load_tile(rows, first + depth, first_column, kDepth, kSide<T>, shared.right);
     __syncthreads();
-    add_rows<kTurned>(shared, depth, shared.right, sums);
+    add_rows<kTransposed>(shared, depth, shared.right, sums);
     __syncthreads();
   }
 }
 
 /// add_weighted on tensor cores. Leaves the terms to add_rows where a tensor core's 0 times an
 /// infinite element would be NaN, for a hidden weight too, or where a weight overflows in 16 bits.
-template <bool kTurned, class S>
+template <bool kTransposed, class S>
 __device__ void add_weighted_by_warps(const MatrixOfBatch<S>& rows, std::int64_t first,
                                       std::int64_t first_column, SharedTiles<float>& shared,
                                       Part<float>& sums) {
@@ -88,18 +90,18 @@ __device__ void add_weighted_by_warps(const MatrixOfBatch<S>& rows, std::int64_t
     S* const tile = reinterpret_cast<S*>(shared.right);
     const bool finite = copy_tile(rows, first + depth, first_column, kDepth, kSide<float>, tile);
     if (__syncthreads_and(fits && finite)) {
-      products.template add_weighted<kTurned>(shared, depth, tile);
+      products.template add_weighted<kTransposed>(shared, depth, tile);
     } else {
       load_tile(rows, first + depth, first_column, kDepth, kSide<float>, shared.left);
       __syncthreads();
-      add_rows<kTurned>(shared, depth, shared.left, sums);
+      add_rows<kTransposed>(shared, depth, shared.left, sums);
     }
     __syncthreads();
   }
   products.add_to(shared, sums);
 }
 
-/// sums[i][j] += a_row b_column, for rows from `first_a` on and columns that are rows of b
+/// sums[i][j] += the dot product of row first_a + row(i) of a and row first_b + column(j) of b
 template <class S, class T>
 __device__ void add_dots(const MatrixOfBatch<S>& a, std::int64_t first_a, const MatrixOfBatch<S>& b,
                          std::int64_t first_b, SharedTiles<T>& shared, Part<T>& sums) {
@@ -110,15 +112,15 @@ __device__ void add_dots(const MatrixOfBatch<S>& a, std::int64_t first_a, const 
   }
 }
 
-/// sums[i][j] += sum_k weights[row][k] rows[k][column], or with weights[k][row] if kTurned, for the
-/// rows from `first` on. The barrier before the first sum also makes the weights visible.
-template <bool kTurned, class S, class T>
+/// sums[i][j] += sum_k weights[row][k] rows[k][column], or with weights[k][row] if kTransposed, for
+/// the rows from `first` on. The barrier before the first sum also makes the weights visible.
+template <bool kTransposed, class S, class T>
 __device__ void add_weighted(const MatrixOfBatch<S>& rows, std::int64_t first,
                              std::int64_t first_column, SharedTiles<T>& shared, Part<T>& sums) {
   if constexpr (kHasTensorCores<S>) {
-    add_weighted_by_warps<kTurned>(rows, first, first_column, shared, sums);
+    add_weighted_by_warps<kTransposed>(rows, first, first_column, shared, sums);
   } else {
-    add_weighted_by_threads<kTurned>(rows, first, first_column, shared, sums);
+    add_weighted_by_threads<kTransposed>(rows, first, first_column, shared, sums);
   }
 }
 

@@ -14,11 +14,12 @@
 /// block computes 32 x 16 of the 64 x 64 sums, in fragments (mlp_fragments.h).
 ///
 /// Scores are products of 16-bit elements, which a tensor core multiplies without rounding. Weights
-/// are float32. Rounded to 16 bits they would lose digits, so each is split in two:
+/// are float32. Rounding them to 16 bits would lose precision, so each is split in two:
 ///
 ///     w = high + low,  high = round(w),  low = round(w - high)
 ///
-/// Two products then keep 22 digits of a weight in fp16 and 16 in bf16. The sums are float32.
+/// Two products then keep 22 significant bits of a weight in fp16, and 16 in bf16. The sums are
+/// float32.
 namespace halfgrad::detail::attention {
 
 template <class S>
@@ -83,9 +84,9 @@ class WarpProducts {
     }
   }
 
-  /// Adds weights[row][first + k] tile[k][column], or weights[first + k][row] if kTurned, for
+  /// Adds weights[row][first + k] tile[k][column], or weights[first + k][row] if kTransposed, for
   /// kDepth rows k.
-  template <bool kTurned>
+  template <bool kTransposed>
   __device__ void add_weighted(const SharedTiles<float>& shared, int first, const S* tile) {
     constexpr int kStride = kSide<float> + kPad;
 #pragma unroll
@@ -94,7 +95,7 @@ class WarpProducts {
 #pragma unroll
       for (int i = 0; i < kBlocks; ++i) {
         Fragment high, low;
-        split<kTurned>(shared, first_row() + i * kBlock, first + k, high, low);
+        split<kTransposed>(shared, first_row() + i * kBlock, first + k, high, low);
         multiply(high_[i], high, b);
         multiply(low_[i], low, b);
       }
@@ -135,14 +136,14 @@ class WarpProducts {
   }
 
   /// Loads 16 x 16 weights, and splits each.
-  template <bool kTurned>
+  template <bool kTransposed>
   static __device__ void split(const SharedTiles<float>& shared, int r, int c, Fragment& high,
                                Fragment& low) {
 #pragma unroll
     for (int part = 0; part < 4; ++part) {
       const int at = r + group() + part % 2 * 8, k = c + pair() + part / 2 * 8;
-      const float x = kTurned ? shared.weights[k][at] : shared.weights[at][k];
-      const float y = kTurned ? shared.weights[k + 1][at] : shared.weights[at][k + 1];
+      const float x = kTransposed ? shared.weights[k][at] : shared.weights[at][k];
+      const float y = kTransposed ? shared.weights[k + 1][at] : shared.weights[at][k + 1];
       high.part[part] = Pairs<S>::narrow(x, y);
       const float2 rounded = Pairs<S>::widen(high.part[part]);
       low.part[part] =

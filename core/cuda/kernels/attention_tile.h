@@ -106,6 +106,7 @@ struct MatrixOfBatch {
   std::int64_t rows, columns, row_stride, column_stride;
 };
 
+/// The operands as kernels take them, by value.
 struct Operands {
   explicit Operands(const AttentionOperands& from)
       : query(from.query),
@@ -148,7 +149,8 @@ struct Place {
   std::int64_t batch, first_row, first_column;
 };
 
-/// Loads rows and columns from [i, j] on; the tile in shared memory has `width` columns.
+/// Loads a tile of `rows` x `width` elements from [i, j] on into shared memory, with rows padded by
+/// one element.
 template <class S, class T>
 __device__ void load_tile(const MatrixOfBatch<S>& x, std::int64_t i, std::int64_t j, int rows,
                           int width, T* tile) {
@@ -176,6 +178,7 @@ __device__ void store_weights(const Part<T>& weights, SharedTiles<T>& shared) {
   }
 }
 
+/// The dropout with the key of this launch: a replay of a graph takes another one than the capture.
 inline __device__ AttentionDropout dropout_of(const Operands& op) {
   AttentionDropout drop = op.dropout;
   drop.resolve_key();
@@ -192,6 +195,7 @@ __device__ T over_row(T x, const F& combine) {
   return x;
 }
 
+/// The end of the keys that a query before `end_of_queries` may see.
 inline __device__ std::int64_t end_of_keys(const Operands& op, std::int64_t end_of_queries) {
   const bool some = op.rule.is_causal && end_of_queries < op.key.rows;
   return some ? end_of_queries : op.key.rows;

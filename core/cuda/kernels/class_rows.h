@@ -38,7 +38,8 @@ inline __device__ float sum_below(float from, float sum, float to) {
   return __fmul_rn(sum, exp_below(from, to));
 }
 
-/// Accumulates the maximum m and the sum of exp(x - m).
+/// Accumulates the maximum m and the sum of exp(x - m) in one pass: a larger m rescales the sum
+/// (Milakov and Gimelshein 2018, algorithm 3).
 class OnlineLogSumExp {
  public:
   __device__ void add(const float (&x)[kPerThread]) {
@@ -75,7 +76,8 @@ __device__ T add_by_pairs(T (&values)[kCount]) {
   return values[0];
 }
 
-/// The logsumexp of n <= kMost logits in one thread, in packs: as OnlineLogSumExp in a warp.
+/// The logsumexp of n <= kMost logits in one thread, in packs. The bits are those of
+/// OnlineLogSumExp in a warp.
 template <int kMost>
 __device__ LogSumExp log_sum_exp_of_few_packs(const float* x, int n) {
   constexpr int kPacks = kMost / kPerThread;
@@ -99,7 +101,8 @@ __device__ LogSumExp log_sum_exp_of_few_packs(const float* x, int n) {
   return {max, math::log(add_by_pairs(sums))};
 }
 
-/// The logsumexp of n <= kMost logits in one thread: as log_sum_exp_of in a warp.
+/// The logsumexp of n <= kMost logits in one thread. The bits are those of log_sum_exp_of in a
+/// warp.
 template <int kMost>
 __device__ LogSumExp log_sum_exp_of_few(const float* x, int n) {
   constexpr float kLowest = -std::numeric_limits<float>::infinity();

@@ -94,6 +94,7 @@ __global__ void __launch_bounds__(kMostClassThreads)
   sum.add_block(static_cast<std::int64_t>(blockIdx.x) * sum.rows_in_block);
 }
 
+// dloss, a 0-dimensional array that the kernel reads.
 struct RootGradient {
   const std::byte* data;
   DType dtype;

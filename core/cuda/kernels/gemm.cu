@@ -135,13 +135,14 @@ bool is_lesson(GemmBackend backend) {
          backend == GemmBackend::tensor_core_lesson;
 }
 
+// True for an epilogue of at most a bias, which a kernel of its own can add.
 bool is_plain(const Epilogue& e) {
   return e.activation == Activation::none && e.row_sums_of_a == nullptr &&
          e.relu_output == nullptr && e.relu_mask == nullptr;
 }
 
-// On an H100, cuBLASLt 13.0 rounds to 16 bits before it adds the bias if beta is not 0 or if rows
-// of C are not aligned.
+// True if cuBLASLt adds the bias before it rounds. On an H100, cuBLASLt 13.0 rounds to 16 bits
+// first if beta is not 0 or if rows of C are not aligned.
 bool can_add(const GemmCall& call) {
   const RowBias& bias = call.epilogue.bias;
   if (bias.data == nullptr) return true;
@@ -203,7 +204,7 @@ bool gemm_on_cuda(const GemmCall& call) {
   if (call.epilogue.row_sums_of_a != nullptr && is_too_small_for_row_sums(call)) return false;
   if (plain && multiply_by_lesson(call)) return true;
   const auto c = column_major(call.c, call.c_stride);
-  const bool by_rows = c && !c->transposed;
+  const bool by_rows = c && !c->transposed;  // elements of a row of C are contiguous
   if (c && !by_rows && plain && call.epilogue.bias.data == nullptr) {
     return gemm_on_cuda(transposed(call));
   }
@@ -211,6 +212,7 @@ bool gemm_on_cuda(const GemmCall& call) {
     if (plain) multiply_then_epilogue(call);
     return plain;
   }
+  // Copies operands that cuBLASLt cannot describe.
   GemmCall dense = call;
   Array a_copy, b_copy;
   auto a = column_major(call.a, call.a_stride), b = column_major(call.b, call.b_stride);

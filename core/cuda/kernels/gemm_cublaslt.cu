@@ -2,8 +2,9 @@
 // epilogue. The choice is cached, since the heuristic takes longer than a small product.
 //
 // f64 is accumulated in f64, everything else in f32. Partial sums along k (split-K) are added in
-// the accumulating type in a second pass: the other reduction schemes round to the output's dtype
-// in between. All algorithms keep one order, so equal calls give equal bits.
+// the accumulating type in a second pass. The other reduction schemes, which round to the output's
+// dtype in between, run only if allow_fp16_reduced_precision_reduction() permits it. All algorithms
+// add in one order, so equal calls give equal bits.
 
 #include <halfgrad/core/cuda/kernels/gemm_cublaslt.h>
 

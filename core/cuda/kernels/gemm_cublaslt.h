@@ -7,6 +7,7 @@
 /// Matrix products in cuBLASLt's terms, which are column-major.
 namespace halfgrad::detail {
 
+/// A matrix, or a batch of them, as cuBLASLt describes it.
 struct ColumnMajor {
   const void* data;
   DType dtype;

@@ -13,9 +13,9 @@ namespace halfgrad::detail {
 /// gradient, or if C is narrow.
 ///
 /// cuBLASLt's usual tiles have 128 x 128 elements, so a product takes as many blocks as C has such
-/// tiles, and a GPU has 100 or more multiprocessors. Ours divides a small C into smaller tiles,
-/// and long sums into parts. If both C and k are large, the tensor cores are busy anyway, and
-/// cuBLASLt's instructions (wgmma) are faster.
+/// tiles, and a GPU has 100 or more multiprocessors. Our kernel divides a small C into smaller
+/// tiles, and long sums into parts. If both C and k are large, the tensor cores are busy anyway,
+/// and cuBLASLt's instructions (wgmma) are faster.
 inline bool is_small_product(std::int64_t m, std::int64_t n, std::int64_t k) {
   constexpr std::int64_t kTile = 128 * 128;
   const bool few_tiles = m * n <= 32 * kTile, one_tile = m * n <= kTile;
@@ -78,8 +78,8 @@ inline SmallProductPlan plan_small_product(std::int64_t m, std::int64_t n, std::
 /// Returns whether our kernel should compute y = x w^T, y [m, n] with sums of k terms, and the
 /// gradient of w, if it thereby saves the cast of a float32 x.
 ///
-/// On an H100 cuBLASLt takes 0.7 of our time for y if all our blocks run at once, and less if they
-/// do not; a launch more takes the other 0.3.
+/// On an H100 cuBLASLt takes 0.7 of our kernel's time for y if all our blocks run at once, and less
+/// if they do not. The launch of the cast takes the other 0.3.
 inline bool is_worth_rounding(std::int64_t m, std::int64_t n, std::int64_t k) {
   return is_small_product(m, n, k) && is_small_product(n, k, m) &&
          plan_small_product(m, n, k).tiles() <= kProductBlocks;

@@ -5,6 +5,8 @@
 
 #include <halfgrad/core/array.h>
 
+/// Range checks of indices on a GPU.
+///
 /// The host cannot check a GPU's indices without waiting for them. So the check is queued like all
 /// other work, and the op continues with index 0 in place of one out of range: nothing outside an
 /// array is accessed, but the result is wrong. A report stays in pinned memory until the host next

@@ -21,7 +21,9 @@ inline constexpr std::int64_t kRowsInPart = 4096;
 inline constexpr std::int64_t kMostSummedRows = (kTickets - 1) * kRowsInPart;
 inline constexpr int kSumThreads = 256;  ///< as many as the reduction engine uses in a block
 
+/// The operands of the sum, which a kernel of losses takes by value.
 struct LossSum {
+  /// The sum of the losses of one part, and how many of its rows are not ignored.
   struct Sums {
     double loss;
     std::int64_t count;

@@ -41,6 +41,7 @@ bool mlp_fits_cuda(const MlpArrays& mlp);
 /// Computes y [rows, n_L] in the weights' dtype.
 void mlp_on_cuda(const MlpArrays& mlp, const Array& y);
 
+/// The gradients of an MLP's operands.
 struct MlpGradients {
   Array dx;  ///< undefined if it was not asked for
   std::vector<Array> weights, biases;
@@ -63,7 +64,7 @@ struct MlpFactors {
   Array dx;                 ///< undefined if it was not asked for
 };
 
-/// Computes them in one launch, for all widths that mlp_fits_cuda accepts.
+/// Computes the factors in one launch, for all widths that mlp_fits_cuda accepts.
 MlpFactors mlp_factors_on_cuda(const MlpArrays& mlp, const Array& dy, bool with_dx);
 
 /// The mean cross entropy of y, for n_L classes:
@@ -95,8 +96,8 @@ MlpFactors mlp_loss_factors_on_cuda(const MlpArrays& mlp, const MlpLoss& loss, c
 /// or mlp_loss_fits_cuda: relu, a layer of more than 32 features, and compute capability 9.0.
 bool mlp_fits_warpgroups(const MlpArrays& mlp);
 
-/// The same gradients as mlp_gradient_on_cuda and mlp_loss_gradient_on_cuda, for layers of at most
-/// kWidestMlp features. Sums are added in another order.
+/// Compute the gradients of mlp_gradient_on_cuda and mlp_loss_gradient_on_cuda, for layers of at
+/// most kWidestMlp features. Sums are added in another order.
 MlpGradients mlp_gradient_by_warpgroups(const MlpArrays& mlp, const Array& dy, bool with_dx);
 MlpGradients mlp_loss_gradient_by_warpgroups(const MlpArrays& mlp, const MlpLoss& loss,
                                              const Array& dloss, bool with_dx);

@@ -21,8 +21,8 @@
 // With a loss (mlp_loss.h), this kernel is the whole pass: step 1 also computes the logits and the
 // losses, and dy is the gradient of the logits, which never leaves the chip.
 //
-// A row moves 2 (n_0 + n_L) bytes again. The partial sums are 4 bytes a parameter for each block:
-// 9 MB for 64-64-64-64-64-10 on 132 multiprocessors, written and read once.
+// A row moves 2 (n_0 + n_L) bytes, as in the forward pass. The partial sums are 4 bytes a parameter
+// for each block: 9 MB for 64-64-64-64-64-10 on 132 multiprocessors, written and read once.
 
 #include <algorithm>
 
@@ -61,13 +61,15 @@ struct BackwardTiles {
            StoredReluBits<kWidth>::bytes(layers);
   }
   __device__ T* h_of(int i) const { return h + i * kRows; }
-  // The tile for g of the group's layer i. From the third last layer on it is that of an h whose
-  // products are done: a second tile, so that no warp waits until all have read the first.
+  // The tile for g of the group's layer i. The last two layers have a tile of their own for g. Each
+  // layer before them takes the tile of h_{i+2}, whose products are done: with one tile for all, a
+  // warp would have to wait until the others have read the g before.
   __device__ T* g_of(int i, int group) const { return i + 2 < group ? h_of(i + 2) : g; }
 };
 
-// Calls f(std::integral_constant<int, i>()): an array of registers has no other index. A loop that
-// is unrolled for the sake of the index would be longer than the instruction cache.
+// Calls f(std::integral_constant<int, i>()), because an array in registers can be indexed by
+// constants only. An unrolled loop has constant indices, too, but would be longer than the
+// instruction cache.
 template <int kCount, int kFirst = 0, class F>
 __device__ void with_constant(int i, const F& f) {
   if constexpr (kFirst < kCount) {

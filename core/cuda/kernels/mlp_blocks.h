@@ -36,7 +36,7 @@ __device__ std::uint32_t bits_of_relu(const Fragment& f) {
   return bits;
 }
 
-/// z becomes f(z).
+/// Replaces z by f(z).
 template <class T, class F>
 __device__ void activate(Fragment& z, MlpActivation activation) {
 #pragma unroll
@@ -71,7 +71,7 @@ __device__ Fragment rounded(const float (&sums)[2][4]) {
   return f;
 }
 
-/// The same, with 0 where a bit of bits_of_relu() is not set.
+/// Does the same, with 0 where a bit of bits_of_relu() is not set.
 template <class T>
 __device__ Fragment mask(const float (&sums)[2][4], std::uint32_t bits) {
   Fragment f = rounded<T>(sums);

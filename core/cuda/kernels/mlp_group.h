@@ -30,8 +30,9 @@ struct MlpGroup {
 template <int kWidth>
 inline constexpr int kWideLayers = kWidth == 128 ? 2 : 4;
 
-/// Returns x. The compiler computes what depends on it where it is needed. Else it would compute
-/// all addresses before the loop over tiles, and the registers are full of sums.
+/// Returns x, and hides its origin from the compiler, which therefore computes addresses from it
+/// where they are used. Otherwise it would compute all of them before the loop over tiles and keep
+/// them in registers, which the sums need.
 template <class Int>
 __device__ Int computed_here(Int x) {
   asm volatile("" : "+r"(x));

@@ -77,7 +77,7 @@ struct NarrowSums {
   }
 };
 
-/// The rows of a tile over which a warpgroup adds, and its 64 columns of the tile on the left.
+/// The rows of a tile over which a warpgroup adds, and its 64 columns of the left operand.
 template <int kWidth>
 struct SumsOfWarpgroup {
   static constexpr bool kSplitsRows = kWidth == kSwizzledColumns;
@@ -97,6 +97,7 @@ struct SumsOfWarpgroup {
   }
 };
 
+/// Queues the products of dW and db of a wide layer: the sums over the warpgroup's rows.
 template <class T, int kWidth, class G, class H, class Ones>
 __device__ void add_wide(WideSums<kWidth>& sums, const SumsOfWarpgroup<kWidth>& own, const G& g,
                          const H& h, const Ones& ones) {
@@ -109,6 +110,7 @@ __device__ void add_wide(WideSums<kWidth>& sums, const SumsOfWarpgroup<kWidth>& 
   }
 }
 
+/// add_wide() for a narrow last layer, whose dW is transposed.
 template <class T, int kWidth, class G, class H, class Ones>
 __device__ void add_narrow(NarrowSums& sums, const SumsOfWarpgroup<kWidth>& own, const G& g,
                            const H& h, const Ones& ones) {
@@ -121,6 +123,7 @@ __device__ void add_narrow(NarrowSums& sums, const SumsOfWarpgroup<kWidth>& own,
   }
 }
 
+/// The properties of a step_back().
 struct BackStep {
   int rows;        ///< rows of the tile that are in the batch
   bool has_relu;   ///< false: the result is dx

@@ -10,9 +10,9 @@
 /// Rows of a matrix on their way between global memory and a tile in shared memory.
 namespace halfgrad::detail {
 
-inline constexpr int kChunk = 8;  ///< elements of 16 bytes
+inline constexpr int kChunk = 8;  ///< 16-bit elements of one access, of 16 bytes
 
-/// A tile of kWidth columns. Its rows are kPad elements further apart than they are long.
+/// A tile of kWidth columns, whose rows are padded by kPad elements to avoid bank conflicts.
 template <class T, int kWidth>
 struct PaddedTile {
   static constexpr int kColumns = kWidth;
@@ -67,8 +67,7 @@ __device__ void load_rows(const Tile& tile, int tile_rows, int tile_columns, con
   }
 }
 
-/// Asks for `bytes` bytes of global memory, so that they are in the L2 cache when a warp loads
-/// them.
+/// Prefetches `bytes` bytes of global memory into the L2 cache, by one warp.
 inline __device__ void prefetch(const void* from, std::int64_t bytes, int lane) {
   constexpr int kLine = 128;
   for (std::int64_t at = lane * kLine; at < bytes; at += kWarp * kLine) {

@@ -60,6 +60,7 @@ __device__ void add_products(LayerSums<kWidth>& sums, const Ownership<kWidth>& o
   }
 }
 
+/// Stores a warp's sums of dW and db in the block's part, which begins at `part` for this layer.
 template <int kWidth>
 __device__ void store_sums(const LayerSums<kWidth>& sums, const Ownership<kWidth>& own, float* part,
                            int out, int in) {

@@ -58,7 +58,7 @@ __device__ void load_x(const PaddedTile<T, kWidth>& tile, const MlpOperands& op,
   }
 }
 
-/// Asks for the `rows` rows of x that load_x() will load for the warp's next tile.
+/// Prefetches the `rows` rows of x that load_x() will load for the warp's next tile.
 inline __device__ void prefetch_x(const MlpOperands& op, std::int64_t first, int rows, int lane) {
   const std::int64_t row = op.sizes[0] * (op.x_is_float ? 4 : 2);
   prefetch(static_cast<const std::byte*>(op.x) + first * row, rows * row, lane);

@@ -18,9 +18,9 @@ inline constexpr int kWarpgroupRows = 64;
 inline constexpr int kSwizzledColumns = 64;  ///< 128 bytes, as wide as a swizzle gets
 
 /// A matrix [kRows, kWidth] of 16-bit elements in shared memory, of 16 columns or a multiple of 64.
-/// Up to 64 columns after the other, 8 rows of S bytes are adjacent, S = 32 or 128. Among the S /
-/// 16 chunks of row r, chunk c stands at place c ^ (128-byte line of r mod S / 16), so that 8 rows
-/// of one chunk lie in different banks: the "swizzle" of S bytes. `first` is aligned to 1024 bytes.
+/// Blocks of up to 64 columns lie one after the other. A block's row has S = 32 or 128 bytes, which
+/// are S / 16 chunks. Chunk c of row r stands at place c ^ swizzle(r), so that one chunk of 8 rows
+/// lies in different banks: PTX's "swizzle" of S bytes. `first` is aligned to 1024 bytes.
 template <class T, int kRows, int kWidth>
 struct SwizzledTile {
   static constexpr int kColumns = kWidth;
@@ -32,7 +32,7 @@ struct SwizzledTile {
   T* first;
   std::uint32_t start;  ///< address in shared memory / 16: `first` as descriptors have it
 
-  /// The number with which the places of the chunks of a row are exclusive-ored.
+  /// The 128-byte line in which a row begins, modulo the chunks of a row.
   static __device__ int swizzle(int row) { return row * kChunks / 8 % kChunks; }
   __device__ T* at(int row, int column) const {
     const int place = column / 8 % kChunks ^ swizzle(row);
@@ -44,8 +44,8 @@ struct SwizzledTile {
     return {first + row * kBlockColumns, start + offset(row * kBlockColumns)};
   }
 
-  /// Describes the rows for a product that adds over columns, from column 16 `step` on. Which rows
-  /// it takes is the instruction's matter.
+  /// Describes the rows for a product that adds over columns, from column 16 `step` on. The
+  /// instruction says how many rows it takes.
   __device__ std::uint64_t along_columns(int step) const {
     constexpr int kSteps = kBlockColumns / 16;
     return descriptor(step / kSteps * kBlockElements + step % kSteps * 16, 0);

@@ -8,6 +8,7 @@
 /// The report of a kernel to the host about an index out of range: see indices.h.
 namespace halfgrad::detail {
 
+/// An index outside [0, size), and the op that was given it.
 struct BadIndex {
   const char* op;  // in host memory: the device copies the pointer only
   std::int64_t index;

@@ -28,7 +28,8 @@ Bits exchange(std::byte* place, bool of_one_thread, Update update) {
   return old;
 }
 
-/// No host of ours exchanges 16 bytes in one step in C++20: locks, chosen by address, do.
+/// C++20 has no atomic exchange of 16 bytes for every host: a lock, chosen by the address, guards
+/// it.
 template <class Update>
 Bits128 exchange(std::byte* place, bool, Update update) {
   static std::array<std::mutex, 64> locks;

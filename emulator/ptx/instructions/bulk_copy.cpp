@@ -20,6 +20,7 @@
 namespace halfgrad::emulator {
 namespace {
 
+/// An instruction's modifiers, and parts of its addresses.
 struct BulkOptions {
   Space to = Space::shared, from = Space::global;
   std::uint8_t to_bytes = 8, from_bytes = 8, barrier_bytes = 8;  ///< bytes of the base addresses
@@ -31,6 +32,8 @@ struct BulkOptions {
 };
 
 constexpr unsigned kUnit = 16;  // bytes: sizes and addresses are multiples of it
+
+/// Reads a lane's bytes when the copy is issued.
 std::vector<std::byte> read_source(Execution& execution, const Instruction& instruction,
                                    unsigned lane, std::uint64_t address, std::uint32_t bytes) {
   std::vector<std::byte> data(bytes);

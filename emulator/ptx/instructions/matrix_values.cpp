@@ -48,7 +48,7 @@ void with_float(Element type, F f) {
   }
 }
 
-/// Does so for integers: value(x) is a 32-bit integer.
+/// The same choice for types of integers: value(x) is a 32-bit integer.
 template <class F>
 void with_integer(Element type, F f) {
   switch (type) {

@@ -24,11 +24,13 @@ struct Conditional;
 /// An object of the program that lives as long as graphs refer to it.
 struct UserObject;
 
+/// A dependency, stored at the node that depends on `from`.
 struct GraphEdge {
   GraphNode* from = nullptr;
   cudaGraphEdgeData data{};
 };
 
+/// An operation of a graph. It runs after those that it depends on.
 struct GraphNode {
   cudaGraphNode_t handle = nullptr;
   cudaGraphNode_t original = nullptr;  ///< the node that this one is a clone of
@@ -45,6 +47,7 @@ struct GraphNode {
   bool enabled = true;                       ///< in an executable graph
 };
 
+/// A CUDA graph, captured or built, or the copy that an executable graph runs.
 struct Graph {
   cudaGraph_t handle = nullptr;
   cudaGraph_t original = nullptr;

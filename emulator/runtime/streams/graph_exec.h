@@ -27,6 +27,7 @@ struct LaunchPlan {
 /// Returns the plan of a graph without cycles.
 LaunchPlan plan_launch(const Graph& graph);
 
+/// An executable graph (cudaGraphInstantiate).
 struct GraphExec {
   cudaGraphExec_t handle = nullptr;
   unsigned long long flags = 0;

@@ -14,6 +14,7 @@ namespace halfgrad::emulator {
 struct Capture;
 struct GraphNode;
 
+/// A CUDA stream: its operations run one after the other.
 struct Stream {
   cudaStream_t handle = nullptr;
   unsigned long long id = 0;  ///< returned by cudaStreamGetId, used in messages
@@ -26,7 +27,7 @@ struct Stream {
   Position last;                  ///< newest operation; index 0: none yet
   SharedClock after;              ///< other operations that the next one comes after
   std::vector<ChainId> branches;  ///< chains of concurrent branches of the graphs launched here
-  /// Queries since the newest operation that said "not ready".
+  /// How many queries since the newest operation answered "not ready".
   std::shared_ptr<unsigned> polls = std::make_shared<unsigned>(0);
 
   std::shared_ptr<Capture> capture;              ///< nullptr: not captured
@@ -46,6 +47,7 @@ struct Stream {
 /// The completion of one cudaEventRecord.
 struct EventRecord;
 
+/// A CUDA event: a place in a stream for which other streams and the host can wait.
 struct Event {
   cudaEvent_t handle = nullptr;
   int device = 0;
