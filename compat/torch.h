@@ -24,9 +24,11 @@
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/compat/any_module.h>
 #include <halfgrad/compat/array_ref.h>
+#include <halfgrad/compat/assembly.h>
 #include <halfgrad/compat/autocast.h>
 #include <halfgrad/compat/clip_grad.h>
 #include <halfgrad/compat/cloneable.h>
+#include <halfgrad/compat/context.h>
 #include <halfgrad/compat/creation.h>
 #include <halfgrad/compat/data/chunk_dataset.h>
 #include <halfgrad/compat/data/data_loader.h>
@@ -40,6 +42,7 @@
 #include <halfgrad/compat/functional_losses.h>
 #include <halfgrad/compat/functions.h>
 #include <halfgrad/compat/impl_names.h>
+#include <halfgrad/compat/init.h>
 #include <halfgrad/compat/instance_norm.h>
 #include <halfgrad/compat/layers.h>
 #include <halfgrad/compat/linalg.h>
