@@ -38,6 +38,7 @@
 #include <halfgrad/compat/data/mnist.h>
 #include <halfgrad/compat/data/sampler.h>
 #include <halfgrad/compat/data/transform.h>
+#include <halfgrad/compat/dispatch.h>
 #include <halfgrad/compat/functional.h>
 #include <halfgrad/compat/functional_losses.h>
 #include <halfgrad/compat/functions.h>

@@ -27,8 +27,7 @@ TEST(LibtorchMethods, ComparisonsInPlaceKeepTheDtype) {
   EXPECT_EQ(elements(numbers().ge_(0)), (Elements{0, 1, 1}));
   EXPECT_EQ(numbers().eq_(0).dtype(), torch::kFloat);
   const Tensor counts = torch::arange(3);
-  const Tensor& same = counts.lt_(1.5);
-  EXPECT_TRUE(same.is_same(counts));
+  EXPECT_TRUE(counts.lt_(1.5).is_same(counts));
   EXPECT_EQ(counts.dtype(), torch::kLong);
   EXPECT_EQ(elements(counts), (Elements{1, 1, 0}));
   EXPECT_THROW(torch::ones({3}).eq_(torch::ones({2, 3})), std::invalid_argument);

@@ -1,3 +1,5 @@
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
@@ -151,6 +153,43 @@ TEST(MovedIdioms, SettingsOfAProgram) {
   const Tensor drawn = torch::rand({2});
   torch::manual_seed(3);
   EXPECT_TRUE(torch::rand({2}).equal(drawn));
+}
+
+// Doubles the elements in place, and returns the size of one.
+std::size_t double_floats(const Tensor& x) {
+  return AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "double_floats", [&] {
+    scalar_t* values = x.data_ptr<scalar_t>();
+    for (std::int64_t i = 0; i < x.numel(); ++i) values[i] *= 2;
+    return sizeof(scalar_t);
+  });
+}
+
+std::size_t size_of_half(torch::Dtype dtype) {
+  return AT_DISPATCH_FLOATING_TYPES_AND_HALF(dtype, "size", [] { return sizeof(scalar_t); });
+}
+std::size_t size_of_integer(torch::Dtype dtype) {
+  return AT_DISPATCH_INTEGRAL_TYPES(dtype, "size", [] { return sizeof(scalar_t); });
+}
+std::size_t size_of_any(torch::Dtype dtype) {
+  return AT_DISPATCH_ALL_TYPES(dtype, "size", [] { return sizeof(scalar_t); });
+}
+
+TEST(MovedIdioms, DispatchNamesTheTypeOfElements) {
+  const Tensor x = torch::ones({2}), y = torch::ones({2}, torch::kDouble);
+  EXPECT_EQ(double_floats(x), 4);
+  EXPECT_EQ(double_floats(y), 8);
+  EXPECT_EQ(x.sum().item<double>() + y.sum().item<double>(), 8);
+  EXPECT_THROW(double_floats(torch::arange(2)), std::invalid_argument);
+  EXPECT_EQ(size_of_half(torch::kHalf), 2);
+  EXPECT_THROW(size_of_half(torch::kBFloat16), std::invalid_argument);
+  for (const torch::Dtype dtype :
+       {torch::kByte, torch::kChar, torch::kShort, torch::kInt, torch::kLong}) {
+    EXPECT_EQ(size_of_integer(dtype), torch::elementSize(dtype));
+    EXPECT_EQ(size_of_any(dtype), torch::elementSize(dtype));
+  }
+  EXPECT_THROW(size_of_integer(torch::kFloat), std::invalid_argument);
+  EXPECT_EQ(size_of_any(torch::kFloat), 4);
+  EXPECT_THROW(size_of_any(torch::kBool), std::invalid_argument);
 }
 
 TEST(MovedIdioms, ListsOfParametersPrintTheirShapes) {
