@@ -1,9 +1,10 @@
-#include <halfgrad/autograd/tensor/libtorch_methods.h>
+#include <halfgrad/compat/names.h>
 
 #include <halfgrad/autograd/composed.h>
 #include <halfgrad/autograd/graph/in_place.h>
 #include <halfgrad/autograd/indexing.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/tensor/libtorch_methods.h>
 #include <halfgrad/compat/linalg.h>
 #include <halfgrad/compat/utilities.h>
 
