@@ -134,20 +134,35 @@ HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) cons
         "register_hook: expected a tensor that requires grad");
   }
   const std::uint64_t id = detail::next_hook_id();
+  const auto number = static_cast<unsigned>(id);
   const auto remove_from = [id](auto& hooks) {
     std::erase_if(hooks, [id](const auto& known) { return known.id == id; });
   };
   auto shared = std::make_shared<const std::function<Tensor(const Tensor&)>>(std::move(hook));
   if (is_leaf()) {
     impl_->hooks.push_back({0, id, std::move(shared)});
-    return HookHandle([weak = std::weak_ptr(impl_), remove_from] {
-      if (const auto impl = weak.lock()) remove_from(impl->hooks);
-    });
+    return HookHandle(
+        [weak = std::weak_ptr(impl_), remove_from] {
+          if (const auto impl = weak.lock()) remove_from(impl->hooks);
+        },
+        number);
   }
   impl_->grad_fn->hooks.push_back({impl_->output, id, std::move(shared)});
-  return HookHandle([weak = std::weak_ptr(impl_->grad_fn), remove_from] {
-    if (const auto node = weak.lock()) remove_from(node->hooks);
-  });
+  return HookHandle(
+      [weak = std::weak_ptr(impl_->grad_fn), remove_from] {
+        if (const auto node = weak.lock()) remove_from(node->hooks);
+      },
+      number);
+}
+
+void Tensor::remove_hook(unsigned number) const {
+  const auto is_meant = [number](const auto& known) {
+    return static_cast<unsigned>(known.id) == number;
+  };
+  auto& hooks = is_leaf() ? existing().hooks : impl_->grad_fn->hooks;
+  if (std::erase_if(hooks, is_meant) == 0) {
+    detail::fail("remove_hook", "expected the number of a hook of this tensor, got {}", number);
+  }
 }
 
 Tensor Tensor::detach() const {

@@ -16,23 +16,12 @@
 
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/autograd/graph/tensor_impl.h>
+#include <halfgrad/autograd/tensor/hook_handle.h>
 #include <halfgrad/autograd/tensor/tensor_accessor.h>
 #include <halfgrad/autograd/tensor/tensor_methods.h>
 #include <halfgrad/core/array.h>
 
 namespace halfgrad {
-
-/// A registered hook. remove() removes it, once; a copy of the handle refers to the same hook.
-class HookHandle {
- public:
-  explicit HookHandle(std::function<void()> remove) : remove_(std::move(remove)) {}
-  void remove() {
-    if (remove_) std::exchange(remove_, nullptr)();
-  }
-
- private:
-  std::function<void()> remove_;
-};
 
 /// An array with a gradient: PyTorch's Tensor. It is a handle: copies refer to the same tensor, and
 /// methods that change it are const, as in libtorch. Ops are methods too: see tensor_methods.h.
@@ -66,6 +55,8 @@ class Tensor : public detail::TensorMethods {
   const std::shared_ptr<detail::TensorImpl>& impl() const { return impl_; }
   detail::TensorImpl* unsafeGetTensorImpl() const { return impl_.get(); }
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
+  /// The number of handles of this tensor, those that the graph holds included.
+  std::size_t use_count() const { return static_cast<std::size_t>(impl_.use_count()); }
 
   const Shape& sizes() const { return metadata().sizes(); }
   const Shape& strides() const { return metadata().strides(); }
@@ -85,7 +76,9 @@ class Tensor : public detail::TensorMethods {
   TensorOptions options() const { return TensorOptions(dtype()).device(device()); }
   bool is_cpu() const { return device().is_cpu(); }
   bool is_cuda() const { return device().is_cuda(); }
-  bool is_contiguous() const { return metadata().is_contiguous(); }
+  bool is_contiguous(MemoryFormat /*memory_format*/ = MemoryFormat::Contiguous) const {
+    return metadata().is_contiguous();
+  }
   bool is_floating_point() const { return halfgrad::is_floating_point(dtype()); }
 
   void* data_ptr() const { return address(false); }
@@ -157,6 +150,8 @@ class Tensor : public detail::TensorMethods {
     }));
   }
   void remove_hook(HookHandle hook) const { hook.remove(); }
+  /// Removes a hook of this tensor by the number of its handle, as in libtorch.
+  void remove_hook(unsigned number) const;
 
   /// Returns a tensor with the same memory outside the graph.
   Tensor detach() const;

@@ -109,9 +109,20 @@ std::decay_t<T>& argument(std::vector<AnyValue>& values, std::size_t i) {
   return *value;
 }
 
+/// A module with FORWARD_HAS_DEFAULT_ARGS.
+template <class M>
+concept HasDefaultArguments = requires {
+  M::forward_default_arguments();
+};
+
 template <class M, class... Args, std::size_t... I>
 AnyValue call_forward(M& module, std::vector<AnyValue>& values, ArgumentList<Args...>,
                       std::index_sequence<I...>) {
+  if constexpr (HasDefaultArguments<M>) {
+    for (const auto& [position, value] : M::forward_default_arguments()) {
+      if (values.size() == position) values.push_back(value);
+    }
+  }
   if (values.size() != sizeof...(Args)) {
     refuse_argument_count(module, sizeof...(Args), values.size());
   }
@@ -217,3 +228,14 @@ class AnyModule {
 using NamedAnyModule = NamedLayer;  ///< libtorch's name
 
 }  // namespace halfgrad::nn
+
+/// Default arguments of a module's forward() for calls through AnyModule and Sequential: pairs of a
+/// position and a value, in the order of the positions. It begins a public part of the class.
+///
+///   Tensor forward(Tensor x, int n = 2);
+///   FORWARD_HAS_DEFAULT_ARGS({1, torch::nn::AnyValue(2)})
+#define FORWARD_HAS_DEFAULT_ARGS(...)                                                             \
+ public:                                                                                          \
+  static std::vector<std::pair<unsigned, ::halfgrad::nn::AnyValue>> forward_default_arguments() { \
+    return {__VA_ARGS__};                                                                         \
+  }

@@ -1,4 +1,6 @@
+#include <ostream>
 #include <stdexcept>
+#include <utility>
 
 #include <halfgrad/compat/module_dict.h>
 #include <halfgrad/compat/module_list.h>
@@ -10,6 +12,17 @@ namespace {
 Tensor copy_of(const Tensor& tensor, const std::optional<Device>& device) {
   return Tensor(tensor.array().to(device.value_or(tensor.device())).clone())
       .requires_grad_(tensor.requires_grad());
+}
+
+// "ParameterList((0): float32 [2], (1): float32 [3])"
+void print_contents(std::ostream& out, const Module& list) {
+  out << list.name() << '(';
+  bool first = true;
+  for (const auto& [name, parameter] : list.named_parameters()) {
+    if (!std::exchange(first, false)) out << ", ";
+    out << '(' << name << "): " << parameter.dtype() << ' ' << to_string(parameter.sizes());
+  }
+  out << ')';
 }
 
 }  // namespace
@@ -83,6 +96,9 @@ std::shared_ptr<Module> ParameterDict::clone(const std::optional<Device>& device
   copy->train(is_training());
   return copy;
 }
+
+void ParameterList::pretty_print(std::ostream& out) const { print_contents(out, *this); }
+void ParameterDict::pretty_print(std::ostream& out) const { print_contents(out, *this); }
 
 Tensor& ParameterDict::insert(const std::string& key, const Tensor& parameter) {
   register_parameter(key, parameter, parameter.requires_grad());

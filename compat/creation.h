@@ -12,6 +12,23 @@ namespace halfgrad {
 
 /// A 0-dimensional tensor of float32, unless the options name another dtype.
 Tensor scalar_tensor(Scalar value, const TensorOptions& options = {});
+// libtorch's last argument, which changes nothing.
+inline Tensor empty(const Shape& sizes, const TensorOptions& options,
+                    MemoryFormat /*memory_format*/) {
+  return empty(sizes, options);
+}
+inline Tensor empty_like(const Tensor& self, const TensorOptions& options,
+                         MemoryFormat /*memory_format*/) {
+  return empty_like(self, options);
+}
+inline Tensor zeros_like(const Tensor& self, const TensorOptions& options,
+                         MemoryFormat /*memory_format*/) {
+  return zeros_like(self, options);
+}
+inline Tensor ones_like(const Tensor& self, const TensorOptions& options,
+                        MemoryFormat /*memory_format*/) {
+  return ones_like(self, options);
+}
 /// `steps` values from base^start to base^end, whose logarithms are evenly spaced.
 Tensor logspace(Scalar start, Scalar end, std::int64_t steps, double base = 10,
                 const TensorOptions& options = {});

@@ -37,3 +37,18 @@ Tensor instance_norm(const std::string& name, const Tensor& input, int spatial_d
 }
 
 }  // namespace halfgrad::nn::detail
+
+namespace halfgrad::nn::functional {
+
+Tensor instance_norm(const Tensor& input, const InstanceNormFuncOptions& options) {
+  if (input.dim() < 3) {
+    halfgrad::detail::fail("instance_norm", "expected [n, c, ...], got shape {}", input.sizes());
+  }
+  if (!options.use_input_stats()) {
+    halfgrad::detail::fail("instance_norm", "expected use_input_stats(true), got {}",
+                           "false, which halfgrad does not have");
+  }
+  return group_norm(input, input.size(1), options.weight(), options.bias(), options.eps());
+}
+
+}  // namespace halfgrad::nn::functional

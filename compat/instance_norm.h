@@ -89,4 +89,21 @@ using InstanceNorm1dImpl = InstanceNorm1d;
 using InstanceNorm2dImpl = InstanceNorm2d;
 using InstanceNorm3dImpl = InstanceNorm3d;
 
+namespace functional {
+
+/// Running statistics are not there.
+class InstanceNormFuncOptions {
+ public:
+  TORCH_ARG(Tensor, weight) = {};
+  TORCH_ARG(Tensor, bias) = {};
+  TORCH_ARG(bool, use_input_stats) = true;
+  TORCH_ARG(double, momentum) = 0.1;
+  TORCH_ARG(double, eps) = 1e-5;
+};
+
+/// Normalizes each channel of each sample of [n, c, ...]. Throws std::invalid_argument for fewer
+/// than three dimensions, and for use_input_stats(false).
+Tensor instance_norm(const Tensor& input, const InstanceNormFuncOptions& options = {});
+
+}  // namespace functional
 }  // namespace halfgrad::nn

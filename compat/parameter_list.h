@@ -3,6 +3,7 @@
 #include <halfgrad/compat/names.h>
 
 #include <cstddef>
+#include <iosfwd>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -27,6 +28,8 @@ class ParameterList : public Callable<ParameterList> {
   }
 
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
+  /// Prints names, dtypes and shapes.
+  void pretty_print(std::ostream& out) const override;
 
   /// Keeps requires_grad of the tensor.
   void append(const Tensor& parameter);
@@ -72,6 +75,8 @@ class ParameterDict : public Callable<ParameterDict> {
   explicit ParameterDict(const Items& parameters) : ParameterDict() { update(parameters); }
 
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
+  /// Prints names, dtypes and shapes.
+  void pretty_print(std::ostream& out) const override;
 
   /// Keeps requires_grad of the tensor, and returns it. Throws std::invalid_argument for a name
   /// that is taken.

@@ -5,6 +5,7 @@
 #include <halfgrad/autograd/composed/widened.h>
 #include <halfgrad/autograd/graph/composite_op.h>
 #include <halfgrad/compat/creation.h>
+#include <halfgrad/compat/functions.h>
 
 namespace halfgrad {
 
@@ -21,6 +22,23 @@ Tensor index_put(const Tensor& self, const std::vector<indexing::TensorIndex>& i
     return x.clone().index_put_(indices, y, accumulate);
   };
   return detail::composite("index_put", Precision::widest_operand, compute, self, values);
+}
+
+Tensor leaky_relu_(const Tensor& self, Scalar negative_slope) {
+  return self.copy_(leaky_relu(self.clone(), negative_slope));
+}
+Tensor elu_(const Tensor& self, Scalar alpha) { return self.copy_(elu(self.clone(), alpha)); }
+Tensor selu_(const Tensor& self) { return self.copy_(selu(self.clone())); }
+Tensor celu_(const Tensor& self, double alpha) { return self.copy_(celu(self.clone(), alpha)); }
+Tensor silu_(const Tensor& self) { return self.copy_(silu(self.clone())); }
+Tensor hardtanh_(const Tensor& self, double min_val, double max_val) {
+  return self.copy_(hardtanh(self.clone(), min_val, max_val));
+}
+Tensor threshold_(const Tensor& self, double threshold, double value) {
+  return self.copy_(halfgrad::threshold(self.clone(), threshold, value));
+}
+Tensor dropout_(const Tensor& self, double p, bool train) {
+  return self.copy_(dropout(self.clone(), p, train));
 }
 
 Tensor special::ndtr(const Tensor& self) {

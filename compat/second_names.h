@@ -98,6 +98,23 @@ inline Tensor clamp_(const Tensor& self, std::optional<Scalar> min,
                      std::optional<Scalar> max = std::nullopt) {
   return self.clamp_(min, max);
 }
+inline Tensor abs_(const Tensor& self) { return self.abs_(); }
+inline Tensor neg_(const Tensor& self) { return self.neg_(); }
+inline Tensor log_(const Tensor& self) { return self.log_(); }
+inline Tensor sqrt_(const Tensor& self) { return self.sqrt_(); }
+inline Tensor square_(const Tensor& self) { return self.square_(); }
+inline Tensor round_(const Tensor& self) { return self.round_(); }
+inline Tensor floor_(const Tensor& self) { return self.floor_(); }
+inline Tensor ceil_(const Tensor& self) { return self.ceil_(); }
+// Activations that are no methods.
+Tensor leaky_relu_(const Tensor& self, Scalar negative_slope = 0.01);
+Tensor elu_(const Tensor& self, Scalar alpha = 1);
+Tensor selu_(const Tensor& self);
+Tensor celu_(const Tensor& self, double alpha = 1);
+Tensor silu_(const Tensor& self);
+Tensor hardtanh_(const Tensor& self, double min_val = -1, double max_val = 1);
+Tensor threshold_(const Tensor& self, double threshold, double value);
+Tensor dropout_(const Tensor& self, double p, bool train);
 inline Tensor zero_(const Tensor& self) { return self.zero_(); }
 inline Tensor fill_(const Tensor& self, Scalar value) { return self.fill_(value); }
 

@@ -24,9 +24,11 @@
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/compat/any_module.h>
 #include <halfgrad/compat/array_ref.h>
+#include <halfgrad/compat/assembly.h>
 #include <halfgrad/compat/autocast.h>
 #include <halfgrad/compat/clip_grad.h>
 #include <halfgrad/compat/cloneable.h>
+#include <halfgrad/compat/context.h>
 #include <halfgrad/compat/creation.h>
 #include <halfgrad/compat/data/chunk_dataset.h>
 #include <halfgrad/compat/data/data_loader.h>
@@ -36,10 +38,12 @@
 #include <halfgrad/compat/data/mnist.h>
 #include <halfgrad/compat/data/sampler.h>
 #include <halfgrad/compat/data/transform.h>
+#include <halfgrad/compat/dispatch.h>
 #include <halfgrad/compat/functional.h>
 #include <halfgrad/compat/functional_losses.h>
 #include <halfgrad/compat/functions.h>
 #include <halfgrad/compat/impl_names.h>
+#include <halfgrad/compat/init.h>
 #include <halfgrad/compat/instance_norm.h>
 #include <halfgrad/compat/layers.h>
 #include <halfgrad/compat/linalg.h>

@@ -27,9 +27,11 @@ inline constexpr DeviceType kCUDA = DeviceType::cuda;
 /// GPU.
 class Device {
  public:
-  /// Throws std::invalid_argument for a negative index.
-  constexpr Device(DeviceType type = DeviceType::cpu, int index = 0) : type_(type), index_(index) {
-    if (index < 0) refuse_index(index);
+  /// -1 is libtorch's index of the CPU, and means 0. Throws std::invalid_argument for another
+  /// negative index, and for one of a GPU.
+  constexpr Device(DeviceType type = DeviceType::cpu, int index = 0)
+      : type_(type), index_(type == DeviceType::cpu && index == -1 ? 0 : index) {
+    if (index_ < 0) refuse_index(index);
   }
 
   /// Parses "cpu", "cuda" or "cuda:N"; throws std::invalid_argument on anything else.
@@ -37,6 +39,8 @@ class Device {
 
   constexpr DeviceType type() const { return type_; }
   constexpr int index() const { return index_; }
+  /// False for "cpu" alone: "cuda" is "cuda:0".
+  constexpr bool has_index() const { return is_cuda() || index_ != 0; }
   constexpr bool is_cpu() const { return type_ == DeviceType::cpu; }
   constexpr bool is_cuda() const { return type_ == DeviceType::cuda; }
   std::string str() const;

@@ -261,3 +261,6 @@ constexpr DType promote_types(DType a, DType b) {
 }
 
 }  // namespace halfgrad
+
+// Always there: a type without limits has zeros for them, which compile.
+#include <halfgrad/core/numbers/limits.h>

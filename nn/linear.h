@@ -3,6 +3,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/core/plain_names.h>
@@ -31,6 +32,9 @@ class Linear : public Callable<Linear> {
   /// shares the weight of an embedding: tied weights. Throws std::invalid_argument for other shapes
   /// than weight `[out_features, in_features]` and bias `[out_features]`.
   explicit Linear(Tensor weight, Tensor bias = {});
+  /// A handle of the same layer, as libtorch's holder of a pointer.
+  Linear(const std::shared_ptr<Linear>& layer)
+      : Linear(layer == nullptr ? Linear(nullptr) : *layer) {}
 
   Tensor forward(const Tensor& input) const;
   /// Draws weight and bias uniformly from [-1, 1] / sqrt(in_features), PyTorch's default.

@@ -236,12 +236,12 @@ void Module::train(bool on) {
 }
 bool Module::is_training() const { return existing().training; }
 
-void Module::to(Device device) {
+void Module::to(Device device, bool /*non_blocking*/) {
   for (const Tensor& tensor : parameters()) convert(tensor, device);
   for (const Tensor& tensor : buffers()) convert(tensor, device);
 }
 
-void Module::to(DType dtype) {
+void Module::to(DType dtype, bool /*non_blocking*/) {
   if (!is_floating_point(dtype)) {
     halfgrad::detail::fail("Module::to", "expected a floating-point dtype, got {}", dtype);
   }
@@ -251,7 +251,7 @@ void Module::to(DType dtype) {
   }
 }
 
-void Module::to(Device device, DType dtype) {
+void Module::to(Device device, DType dtype, bool /*non_blocking*/) {
   to(dtype);
   to(device);
 }

@@ -79,6 +79,10 @@ class Module : public std::enable_shared_from_this<Module> {
     add_child(name, detail::shared_module(module));
     return module;
   }
+  template <class M>
+  std::shared_ptr<M> register_module(const std::string& name, std::shared_ptr<M> module) {
+    return add_child(name, detail::shared_module(module)), module;
+  }
 
   /// Replace the entry `name` by the argument and return the argument. A layer computes with its
   /// members, so assign the result there:
@@ -93,8 +97,7 @@ class Module : public std::enable_shared_from_this<Module> {
     replace_child(name, detail::shared_module(module));
     return module;
   }
-  /// Removes the parameter, buffer or submodule `name`. Throws std::invalid_argument if there is
-  /// none.
+  /// Removes an entry of any kind. Throws std::invalid_argument if there is none of this name.
   void unregister(const std::string& name);
   void unregister_module(const std::string& name) { unregister(name); }
 
@@ -137,9 +140,9 @@ class Module : public std::enable_shared_from_this<Module> {
   /// Moves or converts parameters, buffers and existing gradients in place: every Tensor handle,
   /// an optimizer's too, sees the result. A dtype converts only floating-point tensors; throws
   /// std::invalid_argument if it is no floating-point dtype.
-  void to(Device device);
-  void to(DType dtype);
-  void to(Device device, DType dtype);
+  void to(Device device, bool non_blocking = false);
+  void to(DType dtype, bool non_blocking = false);
+  void to(Device device, DType dtype, bool non_blocking = false);
 
   /// Resets the gradients to undefined tensors, or fills them with zeros.
   void zero_grad(bool set_to_none = true);

@@ -141,6 +141,16 @@ void Optimizer::add_param_group(ParamGroup group) {
   param_groups_.push_back(std::move(group));
 }
 
+void Optimizer::add_parameters(const std::vector<Tensor>& parameters) {
+  ParamGroup checked;
+  checked.params = parameters;
+  add_param_group(std::move(checked));
+  const std::vector<Tensor> added = std::move(param_groups_.back().params);
+  param_groups_.pop_back();
+  std::vector<Tensor>& first = param_groups_.front().params;
+  first.insert(first.end(), added.begin(), added.end());
+}
+
 void Optimizer::zero_grad(bool set_to_none) {
   for (const Tensor& param : parameters()) detail::zero_grad(param, set_to_none);
 }

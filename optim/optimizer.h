@@ -144,11 +144,14 @@ class Optimizer {
 
   /// The parameters of all groups, in the order of state_dict()'s indices.
   std::vector<Tensor> parameters() const;
+  std::size_t size() const { return parameters().size(); }
 
   /// Adds a group. Keeps a parameter once that is listed twice in it, with a warning on stderr.
   /// Throws std::invalid_argument for a tensor that is not a leaf or is already in a group. Throws
   /// it for an option that is out of range or that this optimizer does not have, too.
   void add_param_group(ParamGroup group);
+  /// Adds parameters to the first group. Throws std::invalid_argument as add_param_group().
+  void add_parameters(const std::vector<Tensor>& parameters);
 
   /// The optimizer's own arrays for a parameter; empty before its first update.
   const ParamState& state(const Tensor& param) const;

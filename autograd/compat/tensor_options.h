@@ -10,6 +10,13 @@ namespace halfgrad {
 /// How a tensor's elements are stored: always with strides here.
 enum class Layout { strided };
 inline constexpr Layout kStrided = Layout::strided;
+/// Prints "Strided".
+std::ostream& operator<<(std::ostream& out, Layout layout);
+
+/// The order of a result's elements: always row-major here. libtorch's orders of images are not
+/// there.
+// NOLINTNEXTLINE(readability-identifier-naming): libtorch's names
+enum class MemoryFormat { Contiguous, Preserve };
 
 /// libtorch's chained options: `zeros({2, 3}, dtype(kHalf).device(kCUDA))`, or from a tensor,
 /// `zeros({2, 3}, x.options().requires_grad(true))`. Each function returns a changed copy. Converts

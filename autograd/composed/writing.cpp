@@ -4,6 +4,7 @@
 
 #include <halfgrad/autograd/composed/scatter_places.h>
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/graph/op_name.h>
 #include <halfgrad/autograd/indexing.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/add_slices.h>
@@ -83,6 +84,15 @@ void expect_in_range(const Tensor& value, DType dtype) {
   static_cast<void>(full({}, scalar, {.dtype = dtype}));
 }
 
+// y = mask ? value : x
+Tensor filled(const char* op, const Tensor& self, const Tensor& mask, const Tensor& value) {
+  if (value.dim() != 0) {
+    detail::fail(op, "expected a 0-dimensional value, got shape {}", value.sizes());
+  }
+  if (value.dtype() != self.dtype()) expect_in_range(value, self.dtype());
+  return detail::with_op_name(op, "where", [&] { return where(mask, value.to(self), self); });
+}
+
 }  // namespace
 
 // y = x, with y_flat[position of index[i]] = src[i]
@@ -131,12 +141,13 @@ Tensor index_fill(const Tensor& self, std::int64_t dim, const Tensor& index, Sca
   return masked_fill(self, filled_slices(self, dim, index), value);
 }
 Tensor index_fill(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& value) {
-  if (value.dim() != 0) {
-    detail::fail("index_fill", "expected a 0-dimensional value, got shape {}", value.sizes());
+  return filled("index_fill", self, filled_slices(self, dim, index), value);
+}
+Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) {
+  if (mask.dtype() != kBool) {
+    detail::fail("masked_fill", "expected a mask of bool, got {}", mask.dtype());
   }
-  const Tensor mask = filled_slices(self, dim, index);
-  if (value.dtype() != self.dtype()) expect_in_range(value, self.dtype());
-  return where(mask, value.to(self), self);
+  return filled("masked_fill", self, mask, value);
 }
 
 // y = mask ? source_flat[(true elements of the mask up to here) - 1] : x

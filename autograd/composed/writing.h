@@ -45,6 +45,10 @@ Tensor index_copy(const Tensor& self, std::int64_t dim, const Tensor& index, con
 Tensor index_fill(const Tensor& self, std::int64_t dim, const Tensor& index, Scalar value);
 Tensor index_fill(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& value);
 
+/// Fills the elements of self where the bool mask is true with a `value` that is a tensor, as
+/// index_fill() does. self and mask broadcast.
+Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value);
+
 /// Writes the first elements of `source`, in row-major order, where the bool mask is true. self and
 /// mask broadcast. The host waits for the device. Throws std::invalid_argument if `source` has
 /// fewer elements than the mask has true ones.

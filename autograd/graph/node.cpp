@@ -161,6 +161,8 @@ Tensor SavedTensor::unpack(Node& saver) const {
 
 void SavedTensor::reset() {
   if (state_ == State::never) return;
+  // A Scalar stays, as in PyTorch: backward may run twice through x * 2.
+  if (state_ == State::input && impl_->is_scalar) return;
   impl_.reset();
   storage_.reset();
   state_ = State::freed;

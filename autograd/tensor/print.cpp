@@ -140,6 +140,8 @@ std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
   return out;
 }
 
+std::ostream& operator<<(std::ostream& out, Layout /*layout*/) { return out << "Strided"; }
+
 std::ostream& operator<<(std::ostream& out, const TensorOptions& options) {
   return out << "TensorOptions(dtype=" << options.dtype() << ", device=" << options.device()
              << ", requires_grad=" << (options.requires_grad() ? "true" : "false") << ')';

@@ -190,6 +190,9 @@ Tensor& InPlaceMethods::tril_(std::int64_t diagonal) const {
 Tensor& InPlaceMethods::triu_(std::int64_t diagonal) const {
   return run_in_place(self(), "triu_", [&] { return self().triu(diagonal); });
 }
+Tensor& InPlaceMethods::masked_fill_(const Tensor& mask, const Tensor& value) const {
+  return run_in_place(self(), "masked_fill_", [&] { return self().masked_fill(mask, value); });
+}
 Tensor& InPlaceMethods::masked_fill_(const Tensor& mask, Scalar value) const {
   return run_in_place(self(), "masked_fill_", [&] { return self().masked_fill(mask, value); });
 }

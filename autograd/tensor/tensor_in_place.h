@@ -68,6 +68,7 @@ class InPlaceMethods : public UnaryMethods {
   Tensor& tril_(std::int64_t diagonal = 0) const;
   Tensor& triu_(std::int64_t diagonal = 0) const;
   Tensor& masked_fill_(const Tensor& mask, Scalar value) const;
+  Tensor& masked_fill_(const Tensor& mask, const Tensor& value) const;
   /// x[...] = value, broadcast, or with `accumulate` x[...] += value. An element that the indices
   /// pick several times gets the last of its values, or their sum.
   Tensor& index_put_(const std::vector<indexing::TensorIndex>& indices, const Tensor& value,

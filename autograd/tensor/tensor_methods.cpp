@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include <halfgrad/autograd/composed/writing.h>
 #include <halfgrad/autograd/graph/op_name.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/tensor.h>
@@ -165,8 +166,12 @@ std::int64_t TensorMethods::get_device() const {
 }
 Tensor TensorMethods::cpu() const { return to(kCPU); }
 Tensor TensorMethods::cuda() const { return to(kCUDA); }
-Tensor TensorMethods::clone() const { return halfgrad::clone(self()); }
-Tensor TensorMethods::contiguous() const { return halfgrad::contiguous(self()); }
+Tensor TensorMethods::clone(MemoryFormat /*memory_format*/) const {
+  return halfgrad::clone(self());
+}
+Tensor TensorMethods::contiguous(MemoryFormat /*memory_format*/) const {
+  return halfgrad::contiguous(self());
+}
 
 // Indexing
 Tensor TensorMethods::nonzero() const { return halfgrad::nonzero(self()); }
@@ -181,6 +186,9 @@ Tensor TensorMethods::scatter_add(std::int64_t dim, const Tensor& index, const T
 }
 Tensor TensorMethods::index_select(std::int64_t dim, const Tensor& index) const {
   return halfgrad::index_select(self(), dim, index);
+}
+Tensor TensorMethods::masked_fill(const Tensor& mask, const Tensor& value) const {
+  return halfgrad::masked_fill(self(), mask, value);
 }
 Tensor TensorMethods::masked_fill(const Tensor& mask, Scalar value) const {
   return halfgrad::masked_fill(self(), mask, value);

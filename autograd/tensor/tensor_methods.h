@@ -10,7 +10,7 @@
 
 #include <halfgrad/autograd/compat/tensor_options.h>
 #include <halfgrad/autograd/dims.h>
-#include <halfgrad/autograd/tensor/composed_methods.h>
+#include <halfgrad/autograd/tensor/libtorch_methods.h>
 #include <halfgrad/core/device.h>
 #include <halfgrad/core/dtype.h>
 #include <halfgrad/core/numbers/scalar.h>
@@ -28,7 +28,7 @@ namespace detail {
 
 /// The ops as methods of Tensor: each calls the function of the same name in ops.h. unary_ops.h has
 /// those of ops of one tensor.
-class TensorMethods : public ComposedMethods {
+class TensorMethods : public LibtorchMethods {
  public:
   // --- Creation: with this tensor's dtype and device unless the options name others ---
   Tensor new_empty(const Shape& sizes, const CreationOptions& options = {}) const;
@@ -188,8 +188,8 @@ class TensorMethods : public ComposedMethods {
   MutableGrad mutable_grad() const;
   Tensor cpu() const;
   Tensor cuda() const;
-  Tensor clone() const;
-  Tensor contiguous() const;
+  Tensor clone(MemoryFormat memory_format = MemoryFormat::Contiguous) const;
+  Tensor contiguous(MemoryFormat memory_format = MemoryFormat::Contiguous) const;
 
   // --- Indexing ---
   /// x[...] in Python: a view if `indices` (indexing.h) hold no tensor, else a copy. With masks and
@@ -202,6 +202,7 @@ class TensorMethods : public ComposedMethods {
   Tensor scatter_add(std::int64_t dim, const Tensor& index, const Tensor& src) const;
   Tensor index_select(std::int64_t dim, const Tensor& index) const;
   Tensor masked_fill(const Tensor& mask, Scalar value) const;
+  Tensor masked_fill(const Tensor& mask, const Tensor& value) const;
 
   // --- Sorting, running sums, draws ---
   std::tuple<Tensor, Tensor> sort(std::int64_t dim = -1, bool descending = false) const;

@@ -9,6 +9,7 @@
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/compat/array_ref.h>
 #include <halfgrad/compat/data/example.h>
 
 /// libtorch's transforms of samples and batches, for `dataset.map(...)`.
@@ -98,6 +99,7 @@ class ChannelValues {
   ChannelValues(double value) : values_{value} {}
   ChannelValues(std::vector<double> values) : values_(std::move(values)) {}
   ChannelValues(std::initializer_list<double> values) : values_(values) {}
+  ChannelValues(ArrayRef<double> values) : values_(values.vec()) {}
 
   /// [channels, 1, 1] for an input of `dtype`.
   Tensor tensor(DType dtype) const {

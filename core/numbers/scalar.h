@@ -46,6 +46,8 @@ class Scalar {
   template <class T>
   T to() const;
 
+  /// libtorch's name for the kind: float64, int64 or bool.
+  DType type() const { return isFloatingPoint() ? DType::f64 : kind_; }
   // libtorch's names. NOLINTBEGIN(readability-identifier-naming)
   double toDouble() const { return to<double>(); }
   float toFloat() const { return to<float>(); }

@@ -84,10 +84,11 @@ void bind_modes(ModuleClass& module) {
             return self;
           },
           nb::rv_policy::none, "Sets evaluation mode.")
-      .def("_to", static_cast<void (nn::Module::*)(DType)>(&nn::Module::to), "dtype"_a,
-           ReleaseGil())
-      .def("_to", static_cast<void (nn::Module::*)(Device)>(&nn::Module::to), "device"_a,
-           ReleaseGil());
+      .def(
+          "_to", [](nn::Module& self, DType dtype) { self.to(dtype); }, "dtype"_a, ReleaseGil())
+      .def(
+          "_to", [](nn::Module& self, Device device) { self.to(device); }, "device"_a,
+          ReleaseGil());
 }
 
 }  // namespace

@@ -186,7 +186,9 @@ void bind_tensor_indices(OpBinder& ops) {
       "dim"_a, "index"_a, "src"_a);
   ops.both("index_select", &index_select, "dim"_a, "index"_a, "The slices that `index` lists.");
   ops.both("masked_select", &masked_select, "mask"_a, "The elements where mask is True: [count].");
-  ops.both("masked_fill", &masked_fill, "mask"_a, "value"_a, "Puts `value` where mask is True.");
+  ops.both("masked_fill",
+           static_cast<Tensor (*)(const Tensor&, const Tensor&, Scalar)>(&masked_fill), "mask"_a,
+           "value"_a, "Puts `value` where mask is True.");
   ops.in_place(
       "masked_fill_",
       [](Tensor& self, const Tensor& mask, Scalar value) -> Tensor& {

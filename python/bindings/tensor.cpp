@@ -103,7 +103,7 @@ void bind_queries(TensorClass& tensor) {
           [](const Tensor& self, const Tensor& other) { return self.sizes() == other.sizes(); },
           "other"_a, "Whether both have one shape.")
       .def("element_size", &Tensor::element_size)
-      .def("is_contiguous", &Tensor::is_contiguous)
+      .def("is_contiguous", [](const Tensor& self) { return self.is_contiguous(); })
       .def("is_floating_point", &Tensor::is_floating_point)
       .def("is_same", &Tensor::is_same, "other"_a,
            "Whether both names refer to one tensor. Different Python objects may.")
