@@ -6,6 +6,7 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/tensor/libtorch_methods.h>
 #include <halfgrad/compat/linalg.h>
+#include <halfgrad/compat/second_names.h>
 #include <halfgrad/compat/utilities.h>
 
 namespace halfgrad::detail {
@@ -163,7 +164,7 @@ Tensor& LibtorchMethods::resize_as_(const Tensor& other) const {
 }
 Tensor LibtorchMethods::index_put(const std::vector<indexing::TensorIndex>& indices,
                                   const Tensor& values, bool accumulate) const {
-  return self().clone().index_put_(indices, values, accumulate);
+  return halfgrad::index_put(self(), indices, values, accumulate);
 }
 Tensor LibtorchMethods::isposinf() const { return self().isinf().logical_and(self() > 0); }
 Tensor LibtorchMethods::isneginf() const { return self().isinf().logical_and(self() < 0); }
