@@ -63,8 +63,11 @@ class LaunchChecks {
                          const LaneAddresses& addresses, const HostPointers& pointers,
                          const std::byte* stored, Block& owner);
 
-  /// Lanes of a warp synchronised: bar.warp.sync, shuffles, votes, matches, reductions.
+  /// Lanes of a warp synchronised: bar.warp.sync, matches.
   void warp_synchronised(Warp& warp, LaneMask lanes);
+  /// Lanes of a warp executed a shuffle, vote, reduction or matrix instruction together,
+  /// which orders none of their accesses to memory.
+  void warp_met(Warp& warp, LaneMask lanes);
   /// Lanes arrived at block barrier `id` (a release); bar.sync and bar.arrive. Returns whether they
   /// are ordered after the barrier's last completion.
   bool barrier_arrive(Block& block, unsigned id, Arrival arrival);

@@ -59,6 +59,12 @@ void LaunchChecks::warp_synchronised(Warp& warp, LaneMask lanes) {
   block.warps[warp.index].synchronise(lanes, block.clock++);
 }
 
+void LaunchChecks::warp_met(Warp& warp, LaneMask lanes) {
+  if (!state_->check_race) return;
+  BlockKnowledge& block = state_of(*warp.block).knowledge;
+  block.warps[warp.index].meet(lanes, block.clock++);
+}
+
 bool LaunchChecks::barrier_arrive(Block& block, unsigned id, Arrival arrival) {
   return !state_->check_race || state_of(block).knowledge.arrive(id, arrival);
 }

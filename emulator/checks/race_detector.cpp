@@ -59,6 +59,12 @@ void RaceDetector::report_race(const Touch& touch, unsigned lane, const Earlier&
                         (touch.shared ? "shared" : "global") + " memory is not ordered with " +
                         name_of(earlier.write, earlier.strong) + " of another thread";
   if (equal) message += ", but stores the value that is already there";
+  if (touch.block.number == earlier.block &&
+      touch.warp.has_met(lane, earlier.thread, earlier.clock)) {
+    message +=
+        "; a shuffle, vote or other instruction of the whole warp between them orders no "
+        "memory: expected __syncwarp()";
+  }
   const bool idiom = is_idiom_of_toolkit(touch, place);
   if (idiom) message += "; both lie in the headers of CUB or Thrust, which rely on it";
   report(touch, lane, FindingKind::race, message, other,
