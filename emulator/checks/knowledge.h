@@ -157,6 +157,8 @@ class BlockKnowledge {
   Clock clock = 1;
   std::vector<WarpKnowledge> warps;
   ProxyFences proxy_fences;
+  /// A thread of the block, or of its cluster, has executed griddepcontrol.wait.
+  bool waited_for_grids = false;
 
   /// Named barriers: an arrival releases, completion acquires all arrivals. Returns whether the
   /// arrival is ordered after the barrier's last completion. If not, it could have come before it.

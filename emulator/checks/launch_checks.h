@@ -86,6 +86,8 @@ class LaunchChecks {
   void async_read_issued(Execution& execution, const Instruction& instruction, AsyncReader reader,
                          unsigned lane, std::span<const std::uint32_t> chunks);
   void async_read_waited(Execution& execution, std::span<const std::uint32_t> chunks);
+  /// griddepcontrol.wait: the grids that a programmatic dependent launch overlaps have ended.
+  void grids_waited(Execution& execution);
   /// fence.proxy.async.
   void proxy_fence(Execution& execution);
   /// An asynchronous copy into shared memory of `owner` was issued by, or its completion waited for

@@ -119,6 +119,16 @@ void LaunchChecks::fence(Execution& execution, bool sequential, Scope scope) {
                                            block.clock++);
 }
 
+void LaunchChecks::grids_waited(Execution& execution) {
+  if (!state_->check_race) return;
+  state_of(*execution.block).knowledge.waited_for_grids = true;
+  for (Block* block : execution.block->cluster) {
+    if (block->check_state != nullptr) state_of(*block).knowledge.waited_for_grids = true;
+  }
+  const LaunchRequest& request = execution.launch->request;
+  if (request.order != nullptr) request.order->note_wait(request.operation);
+}
+
 void LaunchChecks::proxy_fence(Execution& execution) {
   if (!state_->check_race) return;
   BlockKnowledge& block = state_of(*execution.block).knowledge;

@@ -38,6 +38,9 @@ struct Work {
   std::string name;    ///< "kernel map_packs", "cudaMemcpyAsync", "cublasLtMatmul"
   std::string detail;  ///< grid and block, bytes, sizes of matrices: for reports
   int device = 0;
+  /// A kernel that may begin while the one before it in the stream still runs
+  /// (cudaLaunchAttributeProgrammaticStreamSerialization). As a graph's node it may not.
+  bool programmatic = false;
   /// Devices of the memories that a copy reads and writes, if they differ.
   std::optional<std::pair<int, int>> between;
   std::optional<WorkCost> cost;
