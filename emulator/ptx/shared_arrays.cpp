@@ -20,7 +20,7 @@ Origin joined(Origin a, Origin b) {
   return b == kUnset ? a : kMany;
 }
 
-/// Of a sum: an address plus an index.
+/// The origin of a sum: an address plus an index.
 Origin added(Origin a, Origin b) {
   if (a == kUnset || b == kUnset) return kUnset;
   if (a == kNoArray) return b;
@@ -95,7 +95,7 @@ class Origins {
   bool define(const Operand& operand, Origin origin) {
     bool changes = false;
     for (const Operand& part : operand.parts) {
-      if (operand.kind == Operand::Kind::address) break;  // of a store: not a destination
+      if (operand.kind == Operand::Kind::address) break;  // where a store goes
       changes |= define(part, origin == kNoArray || origin == kUnset ? origin : kMany);
     }
     if (operand.kind != Operand::Kind::reg) return changes;
