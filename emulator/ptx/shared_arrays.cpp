@@ -95,7 +95,7 @@ class Origins {
   bool define(const Operand& operand, Origin origin) {
     bool changes = false;
     for (const Operand& part : operand.parts) {
-      if (operand.kind == Operand::Kind::address) break;  // where a store goes
+      if (operand.kind == Operand::Kind::address) break;
       changes |= define(part, origin == kNoArray || origin == kUnset ? origin : kMany);
     }
     if (operand.kind != Operand::Kind::reg) return changes;
