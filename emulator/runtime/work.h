@@ -56,6 +56,11 @@ struct Work {
 /// cuBLAS's stand-ins call this and wait_for_stream, so libcudart's shows them.
 __attribute__((visibility("default"))) cudaError_t enqueue(cudaStream_t stream, Work work);
 
+/// Remembers that the stream's newest operation reads these bytes of pinned memory, so that the
+/// host must not write them before it has waited.
+void note_host_read(cudaStream_t stream, const void* begin, std::size_t bytes,
+                    const std::string& text);
+
 /// Runs everything that the stream, or the whole device, has been given, and orders the host after
 /// it.
 __attribute__((visibility("default"))) cudaError_t wait_for_stream(cudaStream_t stream);

@@ -139,8 +139,16 @@ Clock StreamState::given_to_device(int device) {
 }
 
 void StreamState::order_host(const Clock& after) {
+  host_reads.check();
+  host_reads.forget(after);
   host_ = joined(host_, after);
   current_host_operation_ = 0;
+}
+
+void StreamState::run_eagerly() {
+  scheduler.run_eagerly();
+  const std::lock_guard lock(mutex);
+  host_reads.accept();
 }
 
 void StreamState::wait(const Clock& target) {

@@ -116,6 +116,7 @@ cudaError_t enqueue(cudaStream_t handle, Work work) {
       return cudaErrorInvalidResourceHandle;
     }
     if (const cudaError_t error = may_give_work(*stream, work.name.c_str())) return error;
+    state.host_reads.check();
     if (stream->capture != nullptr) {
       GraphNode& node = capture_node(*stream, captured_type(work));
       node.work = std::make_shared<const Work>(std::move(work));
@@ -128,8 +129,17 @@ cudaError_t enqueue(cudaStream_t handle, Work work) {
     add_work(state, *stream, std::move(work));
     if (between) state.end_copy_between(*stream, *between);
   }
-  state.scheduler.run_eagerly();
+  state.run_eagerly();
   return cudaSuccess;
+}
+
+void note_host_read(cudaStream_t handle, const void* begin, std::size_t bytes,
+                    const std::string& text) {
+  StreamState& state = stream_state();
+  const std::lock_guard lock(state.mutex);
+  const Stream* const stream = state.find(handle);
+  if (stream == nullptr || state.settings().lazy_streams || !state.settings().check_race) return;
+  state.host_reads.add(stream->last, begin, bytes, text);
 }
 
 cudaError_t wait_for_stream(cudaStream_t handle) {
