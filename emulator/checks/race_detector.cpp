@@ -63,7 +63,7 @@ void RaceDetector::report_race(const Touch& touch, unsigned lane, const Earlier&
       touch.warp.has_met(lane, earlier.thread, earlier.clock)) {
     message +=
         "; a shuffle, vote or other instruction of the whole warp between them orders no "
-        "memory: expected __syncwarp()";
+        "memory: expected a barrier, such as __syncwarp()";
   }
   const bool idiom = is_idiom_of_toolkit(touch, place);
   if (idiom) message += "; both lie in the headers of CUB or Thrust, which rely on it";
