@@ -61,6 +61,15 @@ class WarpKnowledge {
 
   /// Lanes synchronise at time `now`: each knows what all of them know and did.
   void synchronise(LaneMask lanes, Clock now);
+  /// Lanes execute one instruction together that orders no memory, such as a shuffle.
+  void meet(LaneMask lanes, Clock now) { met_ = {lanes, now}; }
+  /// Whether the last such instruction lies between an access of `thread` at `clock` and now, and
+  /// both threads executed it: a program may have taken it for a barrier.
+  bool has_met(unsigned lane, unsigned thread, Clock clock) const {
+    const unsigned other = thread - first_thread_;
+    return other < kWarpSize && clock <= met_.clock && (met_.lanes >> other & 1) != 0 &&
+           (met_.lanes >> lane & 1) != 0;
+  }
   /// A fence at time `now`; `sequential`: sequentially consistent.
   void fence(LaneMask lanes, bool device, bool sequential, Clock now);
   /// Remembers what a fence of the lane after this strong read will take over.
@@ -103,6 +112,11 @@ class WarpKnowledge {
     LaneMask peers = 0;
     Clock peers_clock = 0, clock = 0;
   };
+  /// An instruction that lanes executed together and that orders no memory.
+  struct Meeting {
+    LaneMask lanes = 0;
+    Clock clock = 0;
+  };
   /// Fences and the releases that strong reads observed (PTX ISA, "Release and Acquire Patterns");
   /// [1]: of device scope and wider.
   struct Patterns {
@@ -130,6 +144,7 @@ class WarpKnowledge {
   /// The lanes of the last warp-wide synchronisation of each lane, and its time: not in `of(lane)`.
   std::array<LaneMask, kWarpSize> peers_{};
   std::array<Clock, kWarpSize> peers_clock_{};
+  Meeting met_;
   std::unique_ptr<Patterns> patterns_;
   std::unique_ptr<std::array<Sight, kWarpSize>> sights_;
 };
@@ -144,6 +159,8 @@ class BlockKnowledge {
   Clock clock = 1;
   std::vector<WarpKnowledge> warps;
   ProxyFences proxy_fences;
+  /// A thread of the block, or of its cluster, has executed griddepcontrol.wait.
+  bool waited_for_grids = false;
 
   /// Named barriers: an arrival releases, completion acquires all arrivals. Returns whether the
   /// arrival is ordered after the barrier's last completion. If not, it could have come before it.

@@ -63,8 +63,11 @@ class LaunchChecks {
                          const LaneAddresses& addresses, const HostPointers& pointers,
                          const std::byte* stored, Block& owner);
 
-  /// Lanes of a warp synchronised: bar.warp.sync, shuffles, votes, matches, reductions.
+  /// Lanes of a warp synchronised: bar.warp.sync, matches.
   void warp_synchronised(Warp& warp, LaneMask lanes);
+  /// Lanes of a warp executed a shuffle, vote, reduction or matrix instruction together,
+  /// which orders none of their accesses to memory.
+  void warp_met(Warp& warp, LaneMask lanes);
   /// Lanes arrived at block barrier `id` (a release); bar.sync and bar.arrive. Returns whether they
   /// are ordered after the barrier's last completion.
   bool barrier_arrive(Block& block, unsigned id, Arrival arrival);
@@ -83,6 +86,8 @@ class LaunchChecks {
   void async_read_issued(Execution& execution, const Instruction& instruction, AsyncReader reader,
                          unsigned lane, std::span<const std::uint32_t> chunks);
   void async_read_waited(Execution& execution, std::span<const std::uint32_t> chunks);
+  /// griddepcontrol.wait: the grids that a programmatic dependent launch overlaps have ended.
+  void grids_waited(Execution& execution);
   /// fence.proxy.async.
   void proxy_fence(Execution& execution);
   /// An asynchronous copy into shared memory of `owner` was issued by, or its completion waited for

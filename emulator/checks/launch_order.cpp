@@ -59,6 +59,12 @@ void LaunchChecks::warp_synchronised(Warp& warp, LaneMask lanes) {
   block.warps[warp.index].synchronise(lanes, block.clock++);
 }
 
+void LaunchChecks::warp_met(Warp& warp, LaneMask lanes) {
+  if (!state_->check_race) return;
+  BlockKnowledge& block = state_of(*warp.block).knowledge;
+  block.warps[warp.index].meet(lanes, block.clock++);
+}
+
 bool LaunchChecks::barrier_arrive(Block& block, unsigned id, Arrival arrival) {
   return !state_->check_race || state_of(block).knowledge.arrive(id, arrival);
 }
@@ -111,6 +117,16 @@ void LaunchChecks::fence(Execution& execution, bool sequential, Scope scope) {
   BlockKnowledge& block = state_of(*execution.block).knowledge;
   block.warps[execution.warp->index].fence(execution.mask, scope != Scope::cta, sequential,
                                            block.clock++);
+}
+
+void LaunchChecks::grids_waited(Execution& execution) {
+  if (!state_->check_race) return;
+  state_of(*execution.block).knowledge.waited_for_grids = true;
+  for (Block* block : execution.block->cluster) {
+    if (block->check_state != nullptr) state_of(*block).knowledge.waited_for_grids = true;
+  }
+  const LaunchRequest& request = execution.launch->request;
+  if (request.order != nullptr) request.order->note_wait(request.operation);
 }
 
 void LaunchChecks::proxy_fence(Execution& execution) {

@@ -16,6 +16,13 @@ class OperationOrder {
   virtual ~OperationOrder() = default;
   /// Whether `earlier` is complete before `later` begins, whatever the GPU does.
   virtual bool ordered(OperationId earlier, OperationId later) const = 0;
+  /// Whether `later` is a programmatic dependent launch that `earlier` may run beside: before a
+  /// block of `later` has `waited` by griddepcontrol.wait, or even after.
+  virtual bool overlaps(OperationId /*earlier*/, OperationId /*later*/, bool /*waited*/) const {
+    return false;
+  }
+  /// A block of the launch has executed griddepcontrol.wait.
+  virtual void note_wait(OperationId /*launch*/) const {}
   /// For messages: "kernel map_packs on stream 2", "cudaMemcpyAsync on stream 0".
   virtual const char* describe(OperationId operation) const = 0;
 };

@@ -59,6 +59,12 @@ void RaceDetector::report_race(const Touch& touch, unsigned lane, const Earlier&
                         (touch.shared ? "shared" : "global") + " memory is not ordered with " +
                         name_of(earlier.write, earlier.strong) + " of another thread";
   if (equal) message += ", but stores the value that is already there";
+  if (touch.block.number == earlier.block &&
+      touch.warp.has_met(lane, earlier.thread, earlier.clock)) {
+    message +=
+        "; a shuffle, vote or other instruction of the whole warp between them orders no "
+        "memory: expected a barrier, such as __syncwarp()";
+  }
   const bool idiom = is_idiom_of_toolkit(touch, place);
   if (idiom) message += "; both lie in the headers of CUB or Thrust, which rely on it";
   report(touch, lane, FindingKind::race, message, other,
@@ -92,6 +98,10 @@ void RaceDetector::meet_operations(ShadowPage& page, Cell& cell, const Touch& to
     if ((!wrote && !touch.write) || (strong && touch.strong && touch.device)) return;
     for (const OperationId other : page.operations(slot).ids) {
       if (other == operation_ || other == 0) continue;
+      if (order_->overlaps(other, operation_, false)) {
+        check_overlap(touch, lanes, other, wrote);
+        continue;
+      }
       report(touch, first_lane(lanes), FindingKind::stream_race,
              std::string(name_of(touch.write, touch.strong)) + " is not ordered with " +
                  (wrote ? "a write" : "a read") + " by an operation of another stream",
@@ -106,6 +116,22 @@ void RaceDetector::meet_operations(ShadowPage& page, Cell& cell, const Touch& to
   if (page.is_live(cell.read)) check(cell.read, false);
   if (page.standing(cell.read) == Standing::past) cell.read = Slot();
   if (page.standing(cell.read) == Standing::unordered && touch.write) cell.read = Slot();
+}
+
+/// CUDA programming guide, "Programmatic Dependent Launch": the launch may run beside the kernel
+/// before it, until it waits for the end of that kernel.
+void RaceDetector::check_overlap(const Touch& touch, LaneMask lanes, OperationId other,
+                                 bool wrote) {
+  const bool waited = touch.block.waited_for_grids;
+  if (!order_->overlaps(other, operation_, waited)) return;
+  report(touch, first_lane(lanes), FindingKind::stream_race,
+         std::string(name_of(touch.write, touch.strong)) + " is not ordered with " +
+             (wrote ? "a write" : "a read") + " by an earlier kernel of the stream, which may " +
+             (waited ? "still run: a kernel between them ended without "
+                       "cudaGridDependencySynchronize()"
+                     : "overlap this programmatic dependent launch: expected "
+                       "cudaGridDependencySynchronize() before"),
+         order_->describe(other));
 }
 
 /// CUDA programming guide, "Read/Write Coherency" of textures and surfaces: a fetch returns

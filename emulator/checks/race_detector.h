@@ -115,6 +115,7 @@ class RaceDetector {
 
   ReaderLists& lists(const Touch& touch) { return touch.shared ? touch.block_readers : readers_; }
   void meet_operations(ShadowPage& page, Cell& cell, const Touch& touch, LaneMask lanes);
+  void check_overlap(const Touch& touch, LaneMask lanes, OperationId other, bool wrote);
   bool ordered(const Touch& touch, unsigned lane, const Earlier& earlier) const;
   bool conflicts(const Touch& touch, const Earlier& earlier) const;
   void check_write(const Slot& write, const Touch& touch, LaneMask lanes);

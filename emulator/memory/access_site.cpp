@@ -60,6 +60,15 @@ void AccessSite::abort_offset(unsigned lane, const std::string& memory, const ch
         where + ", of which the " + owner + " has " + std::to_string(size) + " bytes");
 }
 
+void AccessSite::report_outside(unsigned lane, const std::string& mangled, std::uint64_t offset,
+                                std::uint64_t size) const {
+  report(execution, instruction, lane, FindingKind::out_of_bounds,
+         text_of(access) + " at byte " + std::to_string(static_cast<std::int64_t>(offset)) +
+             " of the shared variable " + readable_name(mangled) + ", which has " +
+             std::to_string(size) + " bytes",
+         kSharedWindow | addresses[lane]);
+}
+
 HostPointers pointers_from(std::byte* first, unsigned bytes) {
   HostPointers pointers;
   for (unsigned lane = 0; lane < kWarpSize; ++lane) {

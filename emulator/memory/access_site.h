@@ -30,6 +30,9 @@ struct AccessSite {
   /// `size` bytes: out of bounds, or else misaligned.
   [[noreturn]] void abort_offset(unsigned lane, const std::string& memory, const char* owner,
                                  std::size_t size) const;
+  /// Adds an error about an offset outside of a shared variable of `size` bytes.
+  void report_outside(unsigned lane, const std::string& mangled, std::uint64_t offset,
+                      std::uint64_t size) const;
 };
 
 /// Pointers to contiguous lanes from `first`.

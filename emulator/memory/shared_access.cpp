@@ -99,6 +99,22 @@ bool names_a_rank(const AccessSite& site) {
   return ranks != 0 && ranks < 0x80;
 }
 
+/// Reports a lane whose address is computed from one array and lies outside of it. A GPU accesses
+/// what lies there, mostly another array, so the kernel goes on.
+void check_array(const AccessSite& site) {
+  const Function& function = *site.execution.frame->function;
+  if (function.array_of.empty()) return;
+  const std::int32_t index = function.array_of[site.instruction.index];
+  if (index < 0) return;
+  const SharedArray& array = function.shared_arrays[static_cast<std::size_t>(index)];
+  for (LaneMask rest = site.execution.mask; rest != 0; rest &= rest - 1) {
+    const unsigned lane = first_lane(rest);
+    const std::uint64_t offset = site.addresses[lane];
+    if (offset >= array.begin && offset + site.access.bytes <= array.end) continue;
+    return site.report_outside(lane, array.name, offset - array.begin, array.end - array.begin);
+  }
+}
+
 }  // namespace
 
 HostPointers resolve_shared(const AccessSite& site) {
@@ -109,6 +125,7 @@ HostPointers resolve_shared(const AccessSite& site) {
   if (!together && names_a_rank(site)) return in_cluster(site);
   const HostPointers pointers =
       together ? pointers_from(shared.data() + first, site.access.bytes) : scattered_shared(site);
+  if (site.execution.launch->machine.settings.check_memory) check_array(site);
   site.tell_checks(pointers);
   return pointers;
 }

@@ -58,6 +58,12 @@ struct Call {
   std::vector<Parameter> arguments, results;
 };
 
+/// A `__shared__` variable of known size.
+struct SharedArray {
+  std::string name;                  ///< mangled
+  std::uint64_t begin = 0, end = 0;  ///< byte offsets in a block's shared memory
+};
+
 /// A decoded function: a kernel, or a device function that was not inlined.
 struct Function {
   struct Constant {
@@ -92,8 +98,12 @@ struct Function {
   std::vector<std::vector<std::uint32_t>> branch_tables;
   std::deque<std::vector<Offset>> lists;         ///< storage that Instruction::list views
   std::map<std::uint32_t, std::string> unknown;  ///< why instruction i is unknown
-  std::size_t register_count = 0;                ///< PTX's virtual registers
-  std::size_t first_counter = 0;  ///< index of the first instruction in a kernel's counters
+  std::vector<SharedArray> shared_arrays;
+  /// For each instruction, the index of the array from whose address it computes its own, or less
+  /// than 0. Empty if no instruction accesses shared memory.
+  std::vector<std::int32_t> array_of;
+  std::size_t register_count = 0;  ///< PTX's virtual registers
+  std::size_t first_counter = 0;   ///< index of the first instruction in a kernel's counters
   /// For each instruction, the counters' index of the first one at the same source line: a place
   /// that all copies in an unrolled loop share.
   std::vector<std::uint32_t> places;

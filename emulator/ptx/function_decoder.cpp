@@ -7,6 +7,7 @@
 #include <halfgrad/emulator/ptx/guessed_loads.h>
 #include <halfgrad/emulator/ptx/plain_exchanges.h>
 #include <halfgrad/emulator/ptx/register_allocation.h>
+#include <halfgrad/emulator/ptx/shared_arrays.h>
 #include <halfgrad/emulator/ptx/unknown_instruction.h>
 
 namespace halfgrad::emulator {
@@ -126,6 +127,13 @@ Instruction FunctionDecoder::decode_instruction(const Statement& statement) {
   }
 }
 
+std::optional<SharedArray> FunctionDecoder::shared_array(std::string_view name) const {
+  const LocalSymbol* symbol = builder_.scopes.find_symbol(name);
+  if (symbol == nullptr) return symbols_.shared_array(name);
+  if (symbol->kind != LocalSymbol::Kind::shared) return std::nullopt;
+  return SharedArray{std::string(name), symbol->address, symbol->address + symbol->bytes};
+}
+
 /// A function without a last `ret` returns at its end.
 void FunctionDecoder::finish() {
   Statement end;
@@ -140,6 +148,7 @@ void FunctionDecoder::finish() {
   resolve_jumps();
   relax_guessed_loads(function_);
   mark_plain_exchanges(function_);
+  find_shared_arrays(function_, [&](std::string_view name) { return shared_array(name); });
   function_.local_bytes = align_up(function_.local_bytes, local_alignment_);
   function_.parameter_bytes = align_up(function_.parameter_bytes, 16);
   place_registers(builder_);

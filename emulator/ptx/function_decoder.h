@@ -21,6 +21,8 @@ struct KernelSymbols : SymbolTable {
   /// Reserves shared memory and returns its offset.
   virtual std::uint64_t add_shared(std::size_t bytes, std::size_t alignment) = 0;
   virtual void add_dynamic_shared(std::size_t alignment) = 0;
+  /// The variable of the module in shared memory, if it has that name and a size.
+  virtual std::optional<SharedArray> shared_array(std::string_view name) = 0;
 };
 
 /// Directives of a kernel (PTX ISA, "Performance-Tuning Directives").
@@ -65,6 +67,7 @@ class FunctionDecoder {
   Instruction decode_mutant(Statement statement);
   Instruction decode_instruction(const Statement& statement);
   void finish();
+  std::optional<SharedArray> shared_array(std::string_view name) const;
 
   // control_flow.cpp
   void control_flow(class Encoder& encoder);

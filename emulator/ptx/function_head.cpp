@@ -145,6 +145,7 @@ void FunctionDecoder::variable_directive(std::string_view space) {
     } else {
       symbol.kind = LocalSymbol::Kind::shared;
       symbol.address = symbols_.add_shared(declaration.bytes, declaration.alignment);
+      symbol.bytes = declaration.bytes;
     }
     builder_.scopes.add_symbol(declaration.name, std::move(symbol));
   });

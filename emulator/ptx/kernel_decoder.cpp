@@ -97,6 +97,13 @@ void KernelDecoder::add_dynamic_shared(std::size_t alignment) {
   known = std::max(known, alignment);
 }
 
+std::optional<SharedArray> KernelDecoder::shared_array(std::string_view name) {
+  const auto shared = index_.shared.find(name);
+  if (shared == index_.shared.end() || shared->second.dynamic) return std::nullopt;
+  const std::uint64_t begin = address_of(name).value;
+  return SharedArray{std::string(name), begin, begin + shared->second.bytes};
+}
+
 /// Arguments and results of a call must have the sizes that the callee declares.
 void KernelDecoder::check_calls() const {
   const auto fits = [](const std::vector<Parameter>& given,

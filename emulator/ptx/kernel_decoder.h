@@ -27,6 +27,7 @@ class KernelDecoder : private KernelSymbols {
   const Function* function(std::string_view name) override;
   std::uint64_t add_shared(std::size_t bytes, std::size_t alignment) override;
   void add_dynamic_shared(std::size_t alignment) override;
+  std::optional<SharedArray> shared_array(std::string_view name) override;
 
   Function& add(const FunctionEntry& entry);
   void decode_all();

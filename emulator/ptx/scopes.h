@@ -18,7 +18,8 @@ struct LocalSymbol {
   /// Address in its state space: Parameter::offset counted from launch_parameter_bytes for the
   /// parameters of functions and calls, offset in the frame's local memory, or in shared memory.
   std::uint64_t address = 0;
-  Parameter parameter;  ///< for Kind::parameter, with the offset in its own memory
+  Parameter parameter;    ///< for Kind::parameter, with the offset in its own memory
+  std::size_t bytes = 0;  ///< for Kind::shared
 };
 
 /// The names in a function: blocks `{ }` nest, and names of inner blocks hide those of outer ones.

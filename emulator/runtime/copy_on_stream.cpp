@@ -92,7 +92,12 @@ cudaError_t copy_on_stream(const char* function, void* to, const void* from, std
       copy_row(to, staged->data(), bytes, operation);
     };
   }
-  return give(function, std::move(work), stream, waits);
+  const bool captured = is_capturing(stream);
+  if (const cudaError_t error = give(function, std::move(work), stream, waits)) return error;
+  if (bytes != 0 && !waits && !captured && place_of(from) == MemoryPlace::pinned) {
+    note_host_read(stream, from, bytes, std::string(function) + " at " + call_sites());
+  }
+  return cudaSuccess;
 }
 
 cudaError_t copy_on_stream(const char* function, const cudaMemcpy3DParms& parameters,

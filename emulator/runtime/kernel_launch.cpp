@@ -20,9 +20,16 @@ thread_local std::vector<CallConfiguration> pushed_configurations;
 /// Whether the next launch of this thread comes from <<<>>>, whose stub drops the result.
 thread_local bool result_is_dropped = false;
 
+/// The attributes of a launch that change what it does here. The others are hints.
+struct Attributes {
+  bool cooperative = false;
+  dim3 cluster{0, 0, 0};
+  bool programmatic = false;  ///< Work::programmatic
+};
+
 cudaError_t launch(const char* function, const void* kernel, dim3 grid, dim3 block,
-                   void** arguments, std::size_t shared, cudaStream_t stream, bool cooperative,
-                   dim3 cluster = dim3(0, 0, 0)) {
+                   void** arguments, std::size_t shared, cudaStream_t stream,
+                   const Attributes& attributes = {}) {
   const bool dropped = std::exchange(result_is_dropped, false);
   const cudaError_t error = api_call(function, [&] {
     cudaKernelNodeParams parameters{};
@@ -33,9 +40,10 @@ cudaError_t launch(const char* function, const void* kernel, dim3 grid, dim3 blo
     parameters.kernelParams = arguments;
     Work work;
     if (const cudaError_t refused =
-            kernel_work_in_clusters(parameters, cooperative, cluster, work)) {
+            kernel_work_in_clusters(parameters, attributes.cooperative, attributes.cluster, work)) {
       return refused;
     }
+    work.programmatic = attributes.programmatic;
     return enqueue(stream, std::move(work));
   });
   if (error != cudaSuccess && dropped) {
@@ -46,17 +54,25 @@ cudaError_t launch(const char* function, const void* kernel, dim3 grid, dim3 blo
   return error;
 }
 
-/// The attributes of a launch that change what it does here. The others are hints.
-void read_attributes(const cudaLaunchConfig_t& config, bool& cooperative, dim3& cluster) {
+Attributes attributes_of(const cudaLaunchConfig_t& config) {
+  Attributes attributes;
   for (unsigned i = 0; i < config.numAttrs; ++i) {
-    const cudaLaunchAttribute& attribute = config.attrs[i];
-    if (attribute.id == cudaLaunchAttributeCooperative)
-      cooperative = attribute.val.cooperative != 0;
-    if (attribute.id == cudaLaunchAttributeClusterDimension) {
-      const auto& sizes = attribute.val.clusterDim;
-      cluster = dim3(sizes.x, sizes.y, sizes.z);
+    const auto& value = config.attrs[i].val;
+    switch (config.attrs[i].id) {
+      case cudaLaunchAttributeCooperative:
+        attributes.cooperative = value.cooperative != 0;
+        break;
+      case cudaLaunchAttributeClusterDimension:
+        attributes.cluster = dim3(value.clusterDim.x, value.clusterDim.y, value.clusterDim.z);
+        break;
+      case cudaLaunchAttributeProgrammaticStreamSerialization:
+        attributes.programmatic = value.programmaticStreamSerializationAllowed != 0;
+        break;
+      default:
+        break;
     }
   }
+  return attributes;
 }
 
 }  // namespace
@@ -85,28 +101,26 @@ HALFGRAD_EMULATOR_API cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* b
 HALFGRAD_EMULATOR_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block,
                                                      void** arguments, std::size_t shared,
                                                      cudaStream_t stream) {
-  return launch("cudaLaunchKernel", kernel, grid, block, arguments, shared, stream, false);
+  return launch("cudaLaunchKernel", kernel, grid, block, arguments, shared, stream);
 }
 
 HALFGRAD_EMULATOR_API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid,
                                                           dim3 block, void** arguments,
                                                           std::size_t shared, cudaStream_t stream) {
-  return launch("cudaLaunchKernel", kernel, grid, block, arguments, shared, or_per_thread(stream),
-                false);
+  return launch("cudaLaunchKernel", kernel, grid, block, arguments, shared, or_per_thread(stream));
 }
 // NOLINTEND(bugprone-reserved-identifier)
 
 HALFGRAD_EMULATOR_API cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block,
                                                    void** arguments, std::size_t shared,
                                                    cudaStream_t stream) {
-  return launch("cudaLaunchKernel", kernel, grid, block, arguments, shared, stream, false);
+  return launch("cudaLaunchKernel", kernel, grid, block, arguments, shared, stream);
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaLaunchKernel_ptsz(const void* kernel, dim3 grid, dim3 block,
                                                         void** arguments, std::size_t shared,
                                                         cudaStream_t stream) {
-  return launch("cudaLaunchKernel", kernel, grid, block, arguments, shared, or_per_thread(stream),
-                false);
+  return launch("cudaLaunchKernel", kernel, grid, block, arguments, shared, or_per_thread(stream));
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid,
@@ -114,7 +128,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaLaunchCooperativeKernel(const void* kernel
                                                               std::size_t shared,
                                                               cudaStream_t stream) {
   return launch("cudaLaunchCooperativeKernel", kernel, grid, block, arguments, shared, stream,
-                true);
+                {.cooperative = true});
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaLaunchCooperativeKernel_ptsz(const void* kernel, dim3 grid,
@@ -122,17 +136,14 @@ HALFGRAD_EMULATOR_API cudaError_t cudaLaunchCooperativeKernel_ptsz(const void* k
                                                                    std::size_t shared,
                                                                    cudaStream_t stream) {
   return launch("cudaLaunchCooperativeKernel", kernel, grid, block, arguments, shared,
-                or_per_thread(stream), true);
+                or_per_thread(stream), {.cooperative = true});
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config,
                                                       const void* kernel, void** arguments) {
-  bool cooperative = false;
   if (config == nullptr) return set_error(cudaErrorInvalidValue);
-  dim3 cluster(0, 0, 0);
-  read_attributes(*config, cooperative, cluster);
   return launch("cudaLaunchKernelExC", kernel, config->gridDim, config->blockDim, arguments,
-                config->dynamicSmemBytes, config->stream, cooperative, cluster);
+                config->dynamicSmemBytes, config->stream, attributes_of(*config));
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config,

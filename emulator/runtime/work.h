@@ -38,6 +38,9 @@ struct Work {
   std::string name;    ///< "kernel map_packs", "cudaMemcpyAsync", "cublasLtMatmul"
   std::string detail;  ///< grid and block, bytes, sizes of matrices: for reports
   int device = 0;
+  /// A kernel that may begin while the one before it in the stream still runs
+  /// (cudaLaunchAttributeProgrammaticStreamSerialization). As a graph's node it may not.
+  bool programmatic = false;
   /// Devices of the memories that a copy reads and writes, if they differ.
   std::optional<std::pair<int, int>> between;
   std::optional<WorkCost> cost;
@@ -52,6 +55,11 @@ struct Work {
 /// stream is being captured. `stream` may be 0, cudaStreamLegacy or cudaStreamPerThread.
 /// cuBLAS's stand-ins call this and wait_for_stream, so libcudart's shows them.
 __attribute__((visibility("default"))) cudaError_t enqueue(cudaStream_t stream, Work work);
+
+/// Remembers that the stream's newest operation reads these bytes of pinned memory, so that the
+/// host must not write them before it has waited.
+void note_host_read(cudaStream_t stream, const void* begin, std::size_t bytes,
+                    const std::string& text);
 
 /// Runs everything that the stream, or the whole device, has been given, and orders the host after
 /// it.

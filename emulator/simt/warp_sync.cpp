@@ -18,8 +18,8 @@ const Instruction& instruction_at(const LaneGroup& group) {
 }
 
 /// bar.warp.sync computes nothing, so lanes may meet at different ones.
-bool is_warp_barrier(const LaneGroup& group) {
-  return instruction_at(group).kind == InstructionClass::barrier;
+bool is_warp_barrier(const Instruction& instruction) {
+  return instruction.kind == InstructionClass::barrier;
 }
 
 /// Lanes also meet at different shuffles of one mode, as two halves of a warp do that loop a
@@ -32,7 +32,8 @@ bool are_like_shuffles(const LaneGroup& a, const LaneGroup& b) {
 bool meets(const LaneGroup& a, const LaneGroup& b) {
   if (!waits_for_lanes(b) || a.needed != b.needed) return false;
   if (a.frame == b.frame && a.pc == b.pc) return true;
-  return (is_warp_barrier(a) && is_warp_barrier(b)) || are_like_shuffles(a, b);
+  return (is_warp_barrier(instruction_at(a)) && is_warp_barrier(instruction_at(b))) ||
+         are_like_shuffles(a, b);
 }
 
 const LaneMask* members_of(const Execution& execution, const Instruction& instruction) {
@@ -63,9 +64,17 @@ void check_caller(const Execution& execution, const Instruction& instruction, La
              std::to_string(first_lane(missing)) + ", which executes the instruction");
 }
 
-void synchronised(Warp& warp, const Block& block, LaneMask lanes) {
+/// Only bar.warp.sync orders memory: "These intrinsics do not imply a memory barrier" (CUDA
+/// programming guide, "Warp Shuffle Functions"; the same of votes and reductions). match.sync
+/// counts as one all the same: libcu++'s pipelines rely on it.
+void met(Warp& warp, const Block& block, LaneMask lanes, const Instruction& instruction) {
   LaunchChecks* checks = block.launch->checks.get();
-  if (checks != nullptr) checks->warp_synchronised(warp, lanes);
+  if (checks == nullptr) return;
+  if (is_warp_barrier(instruction) || is_match(instruction)) {
+    checks->warp_synchronised(warp, lanes);
+  } else {
+    checks->warp_met(warp, lanes);
+  }
 }
 
 }  // namespace
@@ -78,7 +87,7 @@ bool WarpRun::sync_at_once(Execution& execution, const Instruction& instruction)
   if (lanes_with_one_mask(members, execution.mask) != execution.mask) return false;
   if ((execution.mask & ~needed) != 0) check_caller(execution, instruction, needed);
   if (instruction.execute != nullptr) instruction.execute(execution, instruction);
-  synchronised(*warp_, *execution.block, execution.mask);
+  met(*warp_, *execution.block, execution.mask, instruction);
   return true;
 }
 
@@ -105,6 +114,7 @@ void WarpRun::complete_syncs() {
   for (std::size_t first = 0; first < groups.size(); ++first) {
     if (!waits_for_lanes(groups[first])) continue;
     const LaneGroup model = groups[first];
+    const Instruction& first_instruction = instruction_at(model);
     LaneMask present = 0;
     for (const LaneGroup& group : groups) present |= meets(model, group) ? group.mask : 0;
     if ((model.needed & warp_->alive & ~present) != 0) continue;
@@ -120,7 +130,7 @@ void WarpRun::complete_syncs() {
       group.state = LaneGroup::State::ready;
       ++group.pc;
     }
-    synchronised(*warp_, run_->block(), present);
+    met(*warp_, run_->block(), present, first_instruction);
   }
 }
 

@@ -84,6 +84,16 @@ KernelOp fused(KernelOp op) {
   return op;
 }
 
+/// The count of steps before this one: below 31, in the hundreds or thousands, where the bias
+/// corrections still count, or beyond 2^15, where they are 1. float16 has no 70,000.
+double steps_done(Hostile kind, double drawn) {
+  const double step = std::floor(drawn);
+  const int number = static_cast<int>(kind);
+  const double few = step >= 0 && step <= 30 ? step : number * 7 % 30;
+  if (number % 8 == 4) return 97 * few + 500;
+  return number % 8 == 6 ? few + 40'000 : few;
+}
+
 KernelOp fused_adam(const char* name, bool decoupled, double eps) {
   const FormulaInput scalar = FormulaInput::scalar();
   KernelOp op = fused(kernel_op(
@@ -106,9 +116,7 @@ KernelOp fused_adam(const char* name, bool decoupled, double eps) {
   op.adjusted = [](const DrawnCase& drawn, std::vector<Values>& in) {
     set_scaler(drawn.kind, in, 5);
     if (drawn.kind == Hostile::integers) set_telling_parameters(in);
-    const double step = std::floor(in[4].data[0]);
-    const bool is_count = step >= 0 && step <= 30;
-    in[4].data = {is_count ? step : static_cast<int>(drawn.kind) * 7 % 30};
+    in[4].data = {steps_done(drawn.kind, in[4].data[0])};
   };
   op.with_eps = [=](double own) { return fused_adam(name, decoupled, own); };
   return op;

@@ -3,6 +3,8 @@
 // what changes the flow; the decoder of functions resolves labels, tables and calls.
 #include <halfgrad/emulator/ptx/families.h>
 #include <halfgrad/emulator/ptx/instructions/barrier_opcodes.h>
+#include <halfgrad/emulator/simt/execution.h>
+#include <halfgrad/emulator/simt/launch.h>
 
 namespace halfgrad::emulator {
 namespace {
@@ -21,12 +23,22 @@ void decode_pause(Encoder& encoder) {
   encoder.instruction.control = Control::pause;
 }
 
-/// Instructions about the GPU's resources: pmevent, setmaxnreg, griddepcontrol. Blocks of one
-/// launch start after the launches before it have ended, so griddepcontrol.wait has nothing to wait
-/// for.
+/// Instructions about the GPU's resources: pmevent, setmaxnreg.
 void decode_no_effect(Encoder& encoder) {
   encoder.instruction.kind = InstructionClass::control;
   encoder.instruction.execute = no_effect;
+}
+
+void wait_for_grids(Execution& execution, const Instruction&) {
+  LaunchChecks* checks = execution.launch->checks.get();
+  if (checks != nullptr) checks->grids_waited(execution);
+}
+
+/// Blocks of one launch start after the launches before it have ended, so griddepcontrol.wait has
+/// nothing to wait for, and launch_dependents has no effect. The checks remember the wait.
+void decode_grid_dependency(Encoder& encoder) {
+  encoder.instruction.kind = InstructionClass::control;
+  encoder.instruction.execute = encoder.statement.has("wait") ? wait_for_grids : no_effect;
 }
 
 constexpr OpcodeEntry kOpcodes[] = {
@@ -40,7 +52,7 @@ constexpr OpcodeEntry kOpcodes[] = {
     {"nanosleep", decode_pause},
     {"pmevent", decode_no_effect},
     {"setmaxnreg", decode_no_effect},
-    {"griddepcontrol", decode_no_effect},
+    {"griddepcontrol", decode_grid_dependency},
     {"bar", decode_barrier},
     {"barrier", decode_barrier},
 };

@@ -41,6 +41,13 @@ void execute_match_all(Execution& execution, const Instruction& instruction) {
 
 }  // namespace
 
+bool is_match(const Instruction& instruction) {
+  const Execute execute = instruction.execute;
+  return execute == execute_match_any<std::uint32_t> ||
+         execute == execute_match_any<std::uint64_t> ||
+         execute == execute_match_all<std::uint32_t> || execute == execute_match_all<std::uint64_t>;
+}
+
 void decode_match(Encoder& encoder) {
   const Statement& statement = encoder.statement;
   const Type type = statement.type();

@@ -24,6 +24,9 @@ void all_lanes_are_members(Encoder& encoder);
 /// Whether the instruction is a shfl. Two of one mode have the same `execute`.
 bool is_shuffle(const Instruction& instruction);
 
+/// Whether the instruction is a match.sync.
+bool is_match(const Instruction& instruction);
+
 /// Reports lanes that miss from an instruction that needs the whole warp.
 void check_whole_warp(const Execution& execution, const Instruction& instruction);
 

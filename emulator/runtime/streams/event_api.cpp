@@ -57,7 +57,7 @@ cudaError_t record(const char* function, cudaEvent_t event_handle, cudaStream_t 
     }
     return cudaSuccess;
   });
-  if (error == cudaSuccess) stream_state().scheduler.run_eagerly();
+  if (error == cudaSuccess) stream_state().run_eagerly();
   return error;
 }
 

@@ -125,13 +125,14 @@ HALFGRAD_EMULATOR_API cudaError_t cudaGraphLaunch(cudaGraphExec_t handle,
     if (exec == nullptr) return cudaErrorInvalidValue;
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
     if (const cudaError_t refused = may_give_work(*stream, kFunction)) return refused;
+    state.host_reads.check();
     if (stream->capture == nullptr) return launch(state, *exec, *stream);
     GraphNode& node = capture_node(*stream, cudaGraphNodeTypeGraph);
     node.child = &graph_table().clone(*exec->graph);
     node.child->parent = &node;
     return cudaSuccess;
   });
-  if (error == cudaSuccess) stream_state().scheduler.run_eagerly();
+  if (error == cudaSuccess) stream_state().run_eagerly();
   return error;
 }
 

@@ -19,13 +19,22 @@ namespace halfgrad::emulator {
 /// Operations that come before every later one (the host waited for them and nothing older is
 /// pending) are forgotten: ordered() is true for an operation that the log does not hold. Memory is
 /// thus bounded by the operations between two waits. Thread-safe.
+///
+/// A programmatic dependent launch begins once the kernel before it in its stream has begun, and
+/// waits for its end by griddepcontrol.wait. A kernel that never waits may end before the ones that
+/// it overlaps, so that the launches after it overlap them, too. Every other operation of the
+/// stream waits for them all.
 class OperationLog final : public OperationOrder {
  public:
   /// Gives the next number, also to operations that nobody compares, such as records of events.
   OperationId next();
-  void add(OperationId operation, Position position, SharedClock before, std::string description);
+  /// `overlapped`: the kernel that a programmatic dependent launch may run beside, or 0.
+  void add(OperationId operation, Position position, SharedClock before, std::string description,
+           OperationId overlapped = 0);
 
   bool ordered(OperationId earlier, OperationId later) const override;
+  bool overlaps(OperationId earlier, OperationId later, bool waited) const override;
+  void note_wait(OperationId launch) const override;
   const char* describe(OperationId operation) const override;
 
   /// Whether enough operations were added since the last forget() that another call is worthwhile.
@@ -39,9 +48,13 @@ class OperationLog final : public OperationOrder {
     Position position;
     SharedClock before;
     const char* description = nullptr;
+    OperationId overlapped = 0;
+    bool waits = false;  ///< by griddepcontrol.wait, as far as it has run
   };
+  bool overlaps(OperationId earlier, const Record& later, bool waited) const;
+
   mutable std::shared_mutex mutex_;
-  std::unordered_map<OperationId, Record> records_;
+  mutable std::unordered_map<OperationId, Record> records_;
   std::unordered_set<std::string> descriptions_;
   std::size_t size_after_forget_ = 0;
   std::atomic<OperationId> last_{0};

@@ -22,6 +22,7 @@ namespace halfgrad::emulator {
 /// that `before` covers are complete.
 struct Task {
   OperationId operation = 0;
+  OperationId overlapped = 0;  ///< see OperationLog; the task runs behind it all the same
   SharedClock before;
   std::function<void(OperationId)> run;  ///< may be empty; does not throw
   bool is_host_function = false;     ///< runs beside other work, since it may wait for host threads

@@ -7,6 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <halfgrad/emulator/checks/operation_order.h>
 #include <halfgrad/emulator/runtime/streams/clock.h>
 
 namespace halfgrad::emulator {
@@ -25,6 +26,8 @@ struct Stream {
 
   ChainId chain = 0;
   Position last;                  ///< newest operation; index 0: none yet
+  Position last_kernel;           ///< newest launch of a kernel that is no node of a graph
+  OperationId last_launch = 0;    ///< its number
   SharedClock after;              ///< other operations that the next one comes after
   std::vector<ChainId> branches;  ///< chains of concurrent branches of the graphs launched here
   /// How many queries since the newest operation answered "not ready".

@@ -102,7 +102,7 @@ Position StreamState::add_operation(ChainId chain, Task task, const std::string&
   const SharedClock before = task.before;
   // The log comes first: a thread may run the task as soon as the scheduler has it.
   if (!description.empty()) {
-    log.add(operation, scheduler.next_position(chain), before, description);
+    log.add(operation, scheduler.next_position(chain), before, description, task.overlapped);
   }
   const Position position = scheduler.add(chain, std::move(task));
   current_host_operation_ = 0;
@@ -139,8 +139,16 @@ Clock StreamState::given_to_device(int device) {
 }
 
 void StreamState::order_host(const Clock& after) {
+  host_reads.check();
+  host_reads.forget(after);
   host_ = joined(host_, after);
   current_host_operation_ = 0;
+}
+
+void StreamState::run_eagerly() {
+  scheduler.run_eagerly();
+  const std::lock_guard lock(mutex);
+  host_reads.accept();
 }
 
 void StreamState::wait(const Clock& target) {

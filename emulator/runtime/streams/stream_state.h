@@ -10,6 +10,7 @@
 #include <cuda_runtime_api.h>
 
 #include <halfgrad/emulator/runtime/streams/handle_table.h>
+#include <halfgrad/emulator/runtime/streams/host_reads.h>
 #include <halfgrad/emulator/runtime/streams/operation_log.h>
 #include <halfgrad/emulator/runtime/streams/scheduler.h>
 #include <halfgrad/emulator/runtime/streams/stream.h>
@@ -22,7 +23,7 @@ namespace halfgrad::emulator {
 ///
 /// The host is one chain: calls of all its threads count in the order in which they reach the
 /// runtime. The emulator checks the order of the GPU's work; races between host threads are another
-/// tool's. Every member is called with `mutex` held, except wait() and try_wait().
+/// tool's. Every member is called with `mutex` held, except those that lock it themselves.
 class StreamState {
  public:
   explicit StreamState(const Settings& settings);
@@ -30,6 +31,7 @@ class StreamState {
   std::mutex mutex;
   OperationLog log;
   Scheduler scheduler;
+  HostReads host_reads;
   HandleTable<cudaStream_t, Stream> streams{0x5e0000000000};
   HandleTable<cudaEvent_t, Event> events{0x5e1000000000};
 
@@ -60,6 +62,8 @@ class StreamState {
   Clock given_to_device(int device);
   /// The host comes after these operations.
   void order_host(const Clock& after);
+  /// Runs what was given, unless streams are lazy. Locks `mutex` itself.
+  void run_eagerly();
   /// Runs until the target is complete and orders the host after it. Locks `mutex` itself.
   void wait(const Clock& target);
   /// The same, but returns false where a task lacks a partner on another device.

@@ -76,6 +76,30 @@ Task task_of(std::shared_ptr<const Work> work, const SharedClock& before) {
   return task;
 }
 
+namespace {
+
+bool is_newest(Position position, const Stream& stream) {
+  return position.index != 0 && position.chain == stream.last.chain &&
+         position.index == stream.last.index;
+}
+
+void add_work(StreamState& state, Stream& stream, Work work) {
+  const bool is_kernel = work.kind == WorkKind::kernel;
+  const bool overlaps = work.programmatic && is_newest(stream.last_kernel, stream);
+  const std::string name = work.name;
+  SharedClock before = reached(stream.after, stream.last);
+  Task task = task_of(std::make_shared<const Work>(std::move(work)), before);
+  task.operation = state.log.next();
+  task.overlapped = overlaps ? stream.last_launch : 0;
+  const OperationId operation = task.operation;
+  const Position position = state.add_operation(stream, std::move(task), name);
+  if (!is_kernel) return;
+  stream.last_kernel = position;
+  stream.last_launch = operation;
+}
+
+}  // namespace
+
 cudaError_t enqueue(cudaStream_t handle, Work work) {
   if (const cudaError_t error = may_call(work.name.c_str())) return error;
   StreamState& state = stream_state();
@@ -92,23 +116,30 @@ cudaError_t enqueue(cudaStream_t handle, Work work) {
       return cudaErrorInvalidResourceHandle;
     }
     if (const cudaError_t error = may_give_work(*stream, work.name.c_str())) return error;
+    state.host_reads.check();
     if (stream->capture != nullptr) {
       GraphNode& node = capture_node(*stream, captured_type(work));
       node.work = std::make_shared<const Work>(std::move(work));
       return cudaSuccess;
     }
     state.begin_operation(*stream);
-    const std::string name = work.name;
     const auto between =
         stream->kind == Stream::Kind::legacy ? work.between : std::optional<std::pair<int, int>>();
     if (between) state.begin_copy_between(*stream, *between);
-    SharedClock before = reached(stream->after, stream->last);
-    state.add_operation(*stream, task_of(std::make_shared<const Work>(std::move(work)), before),
-                        name);
+    add_work(state, *stream, std::move(work));
     if (between) state.end_copy_between(*stream, *between);
   }
-  state.scheduler.run_eagerly();
+  state.run_eagerly();
   return cudaSuccess;
+}
+
+void note_host_read(cudaStream_t handle, const void* begin, std::size_t bytes,
+                    const std::string& text) {
+  StreamState& state = stream_state();
+  const std::lock_guard lock(state.mutex);
+  const Stream* const stream = state.find(handle);
+  if (stream == nullptr || state.settings().lazy_streams || !state.settings().check_race) return;
+  state.host_reads.add(stream->last, begin, bytes, text);
 }
 
 cudaError_t wait_for_stream(cudaStream_t handle) {

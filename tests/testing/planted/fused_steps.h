@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include <halfgrad/tests/testing/planted/calls.h>
@@ -19,6 +20,8 @@ enum FusedMistake : int {
   old_step = 7,
   multiplies_by_scale = 8,
   no_decay = 9,
+  corrects_early_steps_only = 10,
+  counts_in_16_bits = 11,
 };
 
 constexpr float kDecay = 0.1F;
@@ -60,9 +63,17 @@ inline void fused_sgd_step(const Calls& c, int mistake) {
   }
 }
 
+/// The number of the step, as the bias corrections use it.
+inline float corrected_step(float before, int mistake) {
+  const float step = before + 1;
+  if (mistake == old_step) return before;
+  if (mistake == corrects_early_steps_only && step > 1000) return 1e6F;
+  return mistake == counts_in_16_bits ? static_cast<std::int16_t>(static_cast<int>(step)) : step;
+}
+
 inline void fused_adam(const Calls& c, int mistake, bool decoupled) {
   const float scale = c.x(5, 0), found_inf = c.x(6, 0), before = c.x(4, 0);
-  const float step = before + 1, used = mistake == old_step ? before : step;
+  const float step = before + 1, used = corrected_step(before, mistake);
   const bool by_powf = mistake == reciprocal_scale;
   const auto correction = [&](double beta) {
     return by_powf ? 1 - std::pow(static_cast<float>(beta), used)
@@ -107,6 +118,9 @@ inline std::vector<BackwardKernel> fused_steps() {
                          {adam, unscales_after_decay, "unscales after the decay", fused_adam_step},
                          {adam, counts_skipped_step, "counts a skipped step", fused_adam_step},
                          {adam, old_step, "corrects by the step before", fused_adam_step},
+                         {adam, corrects_early_steps_only, "corrects the first 1000 steps only",
+                          fused_adam_step, kOnlyInFloat32},
+                         {adam, counts_in_16_bits, "counts steps in 16 bits", fused_adam_step},
                          {adamw, counts_skipped_step, "counts a skipped step", fused_adamw_step},
                          {adamw, no_decay, "no decay", fused_adamw_step, kOnlyInFloat32}});
   return all;
