@@ -6,7 +6,6 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/tensor/libtorch_methods.h>
 #include <halfgrad/compat/linalg.h>
-#include <halfgrad/compat/second_names.h>
 #include <halfgrad/compat/utilities.h>
 
 namespace halfgrad::detail {

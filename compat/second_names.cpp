@@ -3,7 +3,6 @@
 #include <numbers>
 
 #include <halfgrad/autograd/composed/widened.h>
-#include <halfgrad/autograd/graph/composite_op.h>
 #include <halfgrad/compat/creation.h>
 #include <halfgrad/compat/functions.h>
 
@@ -14,14 +13,6 @@ Tensor where(const Tensor& condition, Scalar self, Scalar other) {
   const TensorOptions options =
       TensorOptions(is_whole ? kLong : get_default_dtype()).device(condition.device());
   return where(condition, full({}, self, options), full({}, other, options));
-}
-
-Tensor index_put(const Tensor& self, const std::vector<indexing::TensorIndex>& indices,
-                 const Tensor& values, bool accumulate) {
-  const auto compute = [&](const Tensor& x, const Tensor& y) {
-    return x.clone().index_put_(indices, y, accumulate);
-  };
-  return detail::composite("index_put", Precision::widest_operand, compute, self, values);
 }
 
 Tensor leaky_relu_(const Tensor& self, Scalar negative_slope) {

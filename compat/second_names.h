@@ -85,9 +85,6 @@ inline Tensor concatenate(const std::vector<Tensor>& tensors, std::int64_t dim =
 }
 /// Sorts along dimension 0.
 inline Tensor msort(const Tensor& self) { return std::get<0>(sort(self, 0)); }
-/// A copy of self after index_put_(). Autocast gives it the wider dtype of self and values.
-Tensor index_put(const Tensor& self, const std::vector<indexing::TensorIndex>& indices,
-                 const Tensor& values, bool accumulate = false);
 
 // --- In place: libtorch's functions, which are methods here ---
 inline Tensor relu_(const Tensor& self) { return self.relu_(); }

@@ -4,6 +4,7 @@
 
 #include <halfgrad/autograd/composed/scatter_places.h>
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/graph/composite_op.h>
 #include <halfgrad/autograd/graph/op_name.h>
 #include <halfgrad/autograd/indexing.h>
 #include <halfgrad/autograd/ops.h>
@@ -151,6 +152,14 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) 
 }
 
 // y = mask ? source_flat[(true elements of the mask up to here) - 1] : x
+Tensor index_put(const Tensor& self, const std::vector<indexing::TensorIndex>& indices,
+                 const Tensor& values, bool accumulate) {
+  const auto compute = [&](const Tensor& x, const Tensor& y) {
+    return x.clone().index_put_(indices, y, accumulate);
+  };
+  return detail::composite("index_put", Precision::widest_operand, compute, self, values);
+}
+
 Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
   expect_dtype_of("masked_scatter", self, source);
   if (mask.dtype() != kBool) {

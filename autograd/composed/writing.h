@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include <halfgrad/autograd/tensor.h>
 
@@ -53,5 +54,9 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value);
 /// mask broadcast. The host waits for the device. Throws std::invalid_argument if `source` has
 /// fewer elements than the mask has true ones.
 Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source);
+
+/// A copy of self after index_put_(). Autocast gives it the wider dtype of self and values.
+Tensor index_put(const Tensor& self, const std::vector<indexing::TensorIndex>& indices,
+                 const Tensor& values, bool accumulate = false);
 
 }  // namespace halfgrad

@@ -1,8 +1,8 @@
 #include <halfgrad/autograd/indexing.h>
 
+#include <halfgrad/autograd/composed/writing.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/compat/second_names.h>
 #include <halfgrad/python/bindings/bindings.h>
 
 /// x[...] and x[...] = y with integers, slices, None, ..., masks, and tensors, arrays or lists of
