@@ -117,8 +117,8 @@ inline Tensor fill_(const Tensor& self, Scalar value) { return self.fill_(value)
 
 inline Tensor t(const Tensor& self) { return self.t(); }
 inline Tensor detach(const Tensor& self) { return self.detach(); }
-inline Tensor isposinf(const Tensor& self) { return isinf(self).logical_and(self > 0); }
-inline Tensor isneginf(const Tensor& self) { return isinf(self).logical_and(self < 0); }
+inline Tensor isposinf(const Tensor& self) { return self.isposinf(); }
+inline Tensor isneginf(const Tensor& self) { return self.isneginf(); }
 /// Prints the tensor, on std::cout if no stream is given. libtorch breaks lines at `line_size`
 /// characters; it changes nothing here.
 inline void print(const Tensor& self) { self.print(); }

@@ -1,5 +1,8 @@
 #include <halfgrad/autograd/composed/counting.h>
 
+#include <cstdint>
+#include <optional>
+#include <string_view>
 #include <variant>
 
 #include <nanobind/stl/variant.h>
@@ -23,16 +26,15 @@ Unique asked_for(const std::tuple<Tensor, Tensor, Tensor>& results, bool inverse
 }
 
 /// Accepts PyTorch's argument where it changes nothing.
-void expect_no_dim(const char* op, const nb::object& dim) {
-  if (!dim.is_none()) {
-    detail::fail(op, "expected dim=None, which flattens the input, got {}", nb::str(dim).c_str());
-  }
+void expect_no_dim(const char* op, std::optional<std::int64_t> dim) {
+  if (dim) detail::fail(op, "expected dim=None, which flattens the input, got {}", *dim);
 }
 
 void bind_distinct(OpBinder& ops) {
   ops.both(
       "unique",
-      [](const Tensor& input, bool is_sorted, bool inverse, bool counts, nb::object dim) {
+      [](const Tensor& input, bool is_sorted, bool inverse, bool counts,
+         std::optional<std::int64_t> dim) {
         expect_no_dim("unique", dim);
         return asked_for(_unique2(input, is_sorted, inverse, counts), inverse, counts);
       },
@@ -42,7 +44,7 @@ void bind_distinct(OpBinder& ops) {
       "them,\nand how often each occurs.");
   ops.both(
       "unique_consecutive",
-      [](const Tensor& input, bool inverse, bool counts, nb::object dim) {
+      [](const Tensor& input, bool inverse, bool counts, std::optional<std::int64_t> dim) {
         expect_no_dim("unique_consecutive", dim);
         return asked_for(unique_consecutive(input, inverse, counts), inverse, counts);
       },

@@ -306,7 +306,10 @@ def test_extra_states():
     (lambda: hg.tensordot(hg.ones(2), hg.ones(3), 1), "tensordot: expected pairs of equal sizes"),
     (lambda: F.pad(hg.ones(3), (3, 0), mode="reflect"), "pad: expected at most 2"),
     (lambda: hg.broadcast_tensors(hg.ones(2), hg.ones(3)), "broadcast_tensors: expected shapes"),
-    (lambda: hg.linalg.norm(hg.ones(2, 2), 1), "norm: expected ord \"fro\""),
+    (lambda: hg.unique(hg.ones(2, 2), dim=0), "unique: expected dim=None, which flattens the input, got 0"),
+    (lambda: hg.unique_consecutive(hg.ones(2), dim=-1), "unique_consecutive: expected dim=None"),
+    (lambda: hg.linalg.norm(hg.ones(2, 2), 2), "matrix_norm: expected ord 1, -1, inf, -inf or \"fro\", got 2"),
+    (lambda: hg.linalg.norm(hg.ones(2, 2, 2), 1), "norm: expected one or two dimensions with ord, got 3"),
     (lambda: hg.ones(2, 2, 3).fill_diagonal_(1), "fill_diagonal_: expected a matrix"),
     (lambda: hg.zeros(3).masked_scatter(hg.ones(3) > 0, hg.ones(2)), "masked_scatter: expected a source of at least 3 elements, got 2"),
 ])
