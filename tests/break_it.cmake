@@ -8,7 +8,7 @@ file(GLOB patches CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/labs/*/change.patch")
 
 add_custom_target(break_it)
 add_test(NAME break_it COMMAND "${CMAKE_COMMAND}" --build "${PROJECT_BINARY_DIR}" --target break_it)
-set_tests_properties(break_it PROPERTIES FIXTURES_SETUP break_it TIMEOUT 600)
+set_tests_properties(break_it PROPERTIES FIXTURES_SETUP break_it TIMEOUT 1800)
 
 foreach(patch IN LISTS patches)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${patch}")
