@@ -8,7 +8,7 @@ SECTIONS = {
          "docs/libtorch.md"],
     "Check kernels": ["docs/kernel_check.md", "docs/emulator.md", "docs/planted_bugs.md",
                       "docs/kernel_audit.md", "docs/pytorch_ops.md", "docs/gpu-verified.md"],
-    "Reference": ["docs/ops.md", "docs/performance.md"],
+    "Reference": ["docs/ops.md", "docs/performance.md", "docs/performance_gpu.md", "docs/performance_cpu.md"],
     "Develop": ["CONTRIBUTING.md", "docs/adding_an_op.md", "docs/dependencies.md",
                 "tests/README.md", "emulator/README.md", "CHANGELOG.md"],
 }

@@ -19,7 +19,7 @@ TEST(SmallProductPlan, IsForAFewTilesOfC) {
   EXPECT_FALSE(is_small_product(4096, 4096, 4096));
 }
 
-// The table of docs/performance.md.
+// The table of docs/performance_gpu.md.
 TEST(SmallProductPlan, GivesMostMultiprocessorsABlock) {
   struct Case {
     std::int64_t m, n, k;

@@ -23,7 +23,7 @@
 // W = 128: each warpgroup owns 64 rows of dW, and adds over all 128 rows of the tile. W = 64: each
 // owns all of dW for its own rows, and waits for the other one only at the end.
 //
-// docs/performance.md has the bytes that a row moves, and a prediction; it is not measured.
+// docs/performance_gpu.md has the bytes that a row moves, and a prediction; it is not measured.
 
 #include <algorithm>
 #include <vector>
