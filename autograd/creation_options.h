@@ -8,10 +8,10 @@
 
 namespace halfgrad {
 
-/// The dtype of new tensors of floating-point values, and of the parameters of new layers, if their
-/// options name none: float32 at first, and the same in all threads, as in libtorch. Integers that
-/// an op makes floating-point become float32 for any default. Throws std::invalid_argument for a
-/// dtype that is not floating-point.
+/// The dtype of new tensors of floating-point values, of the parameters of new layers, if their
+/// options name none, and of integers that an op makes floating-point: float32 at first, and the
+/// same in all threads, as in libtorch. Throws std::invalid_argument for a dtype that is not
+/// floating-point.
 void set_default_dtype(DType dtype);
 DType get_default_dtype();
 

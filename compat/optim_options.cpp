@@ -3,6 +3,7 @@
 #include <map>
 
 #include <halfgrad/core/fail.h>
+#include <halfgrad/core/type_name.h>
 
 namespace halfgrad::optim {
 

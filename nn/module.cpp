@@ -1,9 +1,6 @@
 #include <halfgrad/nn/module.h>
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <ostream>
 #include <set>
@@ -12,6 +9,7 @@
 
 #include <halfgrad/autograd/zero_grad.h>
 #include <halfgrad/core/fail.h>
+#include <halfgrad/core/type_name.h>
 
 namespace halfgrad::nn {
 
@@ -27,13 +25,6 @@ struct Module::State {
 };
 
 namespace {
-
-std::string class_name(const char* mangled) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
-  return text != nullptr ? text.get() : mangled;
-}
 
 std::string join(const std::string& prefix, const std::string& name) {
   return prefix.empty() || name.empty() ? prefix + name : prefix + "." + name;
@@ -74,7 +65,7 @@ Module::Module(std::string name, std::string extra)
 
 std::string Module::name() const {
   if (!existing().name.empty()) return existing().name;
-  return typeid(*this) == typeid(Module) ? "Module" : class_name(typeid(*this).name());
+  return typeid(*this) == typeid(Module) ? "Module" : halfgrad::detail::type_name(typeid(*this));
 }
 const std::string& Module::extra() const { return existing().extra; }
 

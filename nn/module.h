@@ -14,8 +14,8 @@
 
 #include <halfgrad/autograd/module_call.h>
 #include <halfgrad/autograd/tensor.h>
+#include <halfgrad/nn/construction_order.h>
 #include <halfgrad/nn/contained_module.h>
-#include <halfgrad/nn/initialisation.h>
 #include <halfgrad/nn/ordered_dict.h>
 #include <halfgrad/nn/state_dict.h>
 #include <halfgrad/nn/text.h>

@@ -83,7 +83,7 @@ class RMSNorm : public Callable<RMSNorm> {
 struct GroupNormArguments {
   double eps = 1e-5;
   bool affine = true;
-  DType dtype = kFloat32;
+  DType dtype = get_default_dtype();
   Device device = get_default_device();
 };
 HALFGRAD_PLAIN_NAME(GroupNormOptions, GroupNormArguments)

@@ -72,7 +72,7 @@ class Sequential : public Callable<Sequential> {
   ///     Sequential(Linear(784, 512), ReLU(), Linear(512, 10))
   /// has the weights of two Linear constructed in this order. If the compiler evaluated the
   /// arguments in another order, the constructor repeats the draws; if it can't, it warns (see
-  /// nn/initialisation.h).
+  /// nn/construction_order.h).
   template <class... Layers>
   explicit Sequential(Layers... layers) : Callable("Sequential") {
     detail::initialise_in_order({module_in(layers)...});

@@ -1,13 +1,11 @@
 #include <halfgrad/optim/own_options.h>
 
-#include <cxxabi.h>
-
 #include <atomic>
-#include <cstdlib>
 #include <stdexcept>
 
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/core/fail.h>
+#include <halfgrad/core/type_name.h>
 #include <halfgrad/optim/optimizer.h>
 
 /// Optimizers with options of their own, in libtorch's form.
@@ -19,15 +17,6 @@ std::atomic<decltype(OptimizerArchiving::save)> save_function{};
 std::atomic<decltype(OptimizerArchiving::load)> load_function{};
 
 }  // namespace
-
-std::string class_name(const std::type_info& type) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), std::free);
-  const std::string full = text != nullptr ? text.get() : type.name();
-  const auto colons = full.rfind("::");
-  return colons == std::string::npos ? full : full.substr(colons + 2);
-}
 
 void set_optimizer_archiving(const OptimizerArchiving& archiving) {
   save_function = archiving.save;

@@ -106,9 +106,6 @@ class OwnOptions {
   std::unique_ptr<optim::OptimizerOptions> options_;
 };
 
-/// The name of a class, such as "MyOptions".
-std::string class_name(const std::type_info& type);
-
 /// Functions of compat/ that save and load the optimizers of the library. Every archive sets them.
 struct OptimizerArchiving {
   void (*save)(serialize::OutputArchive&, const optim::Optimizer&) = nullptr;

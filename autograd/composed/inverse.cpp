@@ -6,6 +6,7 @@
 #include <halfgrad/autograd/composed/moving.h>
 #include <halfgrad/autograd/composed/pointwise.h>
 #include <halfgrad/autograd/composed/widened.h>
+#include <halfgrad/autograd/composed/with_slope.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/function.h>
 
@@ -95,17 +96,6 @@ struct Atanh {
   static Tensor slope(const Tensor& x) { return 1 / one_minus_square(x); }
 };
 
-template <class F>
-struct Inverse : autograd::Function<Inverse<F>> {
-  static Tensor forward(AutogradContext* context, const Tensor& x) {
-    context->save_for_backward({x});
-    return F::value(x);
-  }
-  static variable_list backward(AutogradContext* context, const variable_list& dy) {
-    return {dy[0] * F::slope(context->get_saved_variables()[0])};
-  }
-};
-
 // a = atan2(y, x),  da/dy = x / (x^2 + y^2),  da/dx = -y / (x^2 + y^2)
 struct Angle : autograd::Function<Angle> {
   static Tensor forward(AutogradContext* context, const Tensor& y, const Tensor& x) {
@@ -128,20 +118,24 @@ struct Angle : autograd::Function<Angle> {
   }
 };
 
-template <class F>
-Tensor inverse(const char* name, Precision precision, const Tensor& self) {
-  const auto compute = [](const Tensor& x) { return Inverse<F>::apply(x); };
-  return detail::widened(name, precision, kFloat64, compute, self);
-}
-
 }  // namespace
 
-Tensor asin(const Tensor& self) { return inverse<Asin>("asin", Precision::wide_range, self); }
-Tensor acos(const Tensor& self) { return inverse<Acos>("acos", Precision::wide_range, self); }
-Tensor atan(const Tensor& self) { return inverse<Atan>("atan", Precision::any, self); }
-Tensor asinh(const Tensor& self) { return inverse<Asinh>("asinh", Precision::any, self); }
-Tensor acosh(const Tensor& self) { return inverse<Acosh>("acosh", Precision::any, self); }
-Tensor atanh(const Tensor& self) { return inverse<Atanh>("atanh", Precision::any, self); }
+Tensor asin(const Tensor& self) {
+  return detail::with_slope<Asin>("asin", Precision::wide_range, self);
+}
+Tensor acos(const Tensor& self) {
+  return detail::with_slope<Acos>("acos", Precision::wide_range, self);
+}
+Tensor atan(const Tensor& self) { return detail::with_slope<Atan>("atan", Precision::any, self); }
+Tensor asinh(const Tensor& self) {
+  return detail::with_slope<Asinh>("asinh", Precision::any, self);
+}
+Tensor acosh(const Tensor& self) {
+  return detail::with_slope<Acosh>("acosh", Precision::any, self);
+}
+Tensor atanh(const Tensor& self) {
+  return detail::with_slope<Atanh>("atanh", Precision::any, self);
+}
 
 Tensor atan2(const Tensor& self, const Tensor& other) {
   const auto compute = [](const Tensor& y, const Tensor& x) {

@@ -9,6 +9,7 @@
 
 #include <halfgrad/autograd/composed/pointwise.h>
 #include <halfgrad/autograd/composed/widened.h>
+#include <halfgrad/autograd/composed/with_slope.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/function.h>
 #include <halfgrad/core/fail.h>
@@ -196,28 +197,15 @@ struct Polygamma : autograd::Function<Polygamma> {
   }
 };
 
-template <class F>
-struct WithSlope : autograd::Function<WithSlope<F>> {
-  static Tensor forward(AutogradContext* context, const Tensor& x) {
-    context->save_for_backward({x});
-    return F::value(x);
-  }
-  static variable_list backward(AutogradContext* context, const variable_list& dy) {
-    return {dy[0] * F::slope(context->get_saved_variables()[0])};
-  }
-};
-
-template <class F>
-Tensor special(const char* name, Precision precision, const Tensor& self) {
-  const auto compute = [](const Tensor& x) { return WithSlope<F>::apply(x); };
-  return detail::widened(name, precision, kFloat64, compute, self);
-}
-
 }  // namespace
 
-Tensor erfc(const Tensor& self) { return special<Erfc>("erfc", Precision::any, self); }
-Tensor erfinv(const Tensor& self) { return special<Erfinv>("erfinv", Precision::wide_range, self); }
-Tensor lgamma(const Tensor& self) { return special<Lgamma>("lgamma", Precision::any, self); }
+Tensor erfc(const Tensor& self) { return detail::with_slope<Erfc>("erfc", Precision::any, self); }
+Tensor erfinv(const Tensor& self) {
+  return detail::with_slope<Erfinv>("erfinv", Precision::wide_range, self);
+}
+Tensor lgamma(const Tensor& self) {
+  return detail::with_slope<Lgamma>("lgamma", Precision::any, self);
+}
 Tensor digamma(const Tensor& self) {
   const auto compute = [](const Tensor& x) { return Polygamma::apply(std::int64_t{0}, x); };
   return detail::widened("digamma", Precision::any, kFloat64, compute, self);

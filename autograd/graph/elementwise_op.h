@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include <halfgrad/autograd/creation_options.h>
 #include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/engines/elementwise.h>
@@ -234,7 +235,7 @@ struct Elementwise {
     for (const Tensor& operand : operands)
       static_cast<void>(operand.array());  // throws if undefined
     compute = result_type(operands);
-    if (!F::integers && !is_floating_point(compute)) compute = DType::f32;
+    if (!F::integers && !is_floating_point(compute)) compute = get_default_dtype();
   }
 
   template <class... In>

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include <halfgrad/autograd/creation_options.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/running_op.h>
@@ -153,7 +154,8 @@ DType result_type(std::span<const Tensor> operands) {
   for (const Tensor& operand : operands) {
     if (!operand.defined()) continue;
     const int group = operand.impl()->is_scalar ? 2 : operand.dim() == 0 ? 1 : 0;
-    const DType dtype = group == 2 && operand.is_floating_point() ? DType::f32 : operand.dtype();
+    const DType dtype =
+        group == 2 && operand.is_floating_point() ? get_default_dtype() : operand.dtype();
     of_group[group] = present[group] ? promote_types(of_group[group], dtype) : dtype;
     present[group] = true;
   }

@@ -269,7 +269,8 @@ void assign_in_place(const Tensor& target, const Tensor& result, const char* op)
 
 /// The dtype of an op on these operands by PyTorch's promotion rules. There are three groups:
 /// tensors with dimensions, 0-dimensional tensors, Scalars. A later group changes the result only
-/// if its kind (bool, integer, floating point) is higher.
+/// if its kind (bool, integer, floating point) is higher. A floating-point Scalar counts as
+/// get_default_dtype().
 DType result_type(std::span<const Tensor> operands);
 
 /// Throws for a fraction, and for an integer outside the range of the dtype.

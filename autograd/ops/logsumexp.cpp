@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include <halfgrad/autograd/creation_options.h>
 #include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/op_table/rows_entry.h>
 #include <halfgrad/autograd/ops.h>
@@ -33,7 +34,7 @@ struct LogSumExp {
   bool keepdim;
 
   Array forward(const Array& x) const {
-    const DType dtype = is_floating_point(x.dtype()) ? x.dtype() : DType::f32;
+    const DType dtype = is_floating_point(x.dtype()) ? x.dtype() : get_default_dtype();
     Array y = Array::empty(reduced_sizes(x.sizes(), mask, keepdim), dtype, x.device());
     const Array rows = rows_of(x, mask);
     const Array out = y.reshape({y.numel(), 1});

@@ -2,10 +2,10 @@
 
 #include <atomic>
 #include <string>
-#include <type_traits>
 
 #include <halfgrad/core/cuda/kernels/gemm.h>
 #include <halfgrad/core/fail.h>
+#include <halfgrad/core/gemm/advanced.h>
 #include <halfgrad/core/gemm/gemm_floats.h>
 #include <halfgrad/core/gemm/gemm_integers.h>
 #include <halfgrad/core/gemm/gemm_operand.h>
@@ -69,16 +69,6 @@ void multiply_checked(double alpha, const MatrixView& a, const MatrixView& b, do
   } else {
     multiply_floats(alpha, a, b, beta, c, bias);
   }
-}
-
-// Returns the view moved by `offset` elements. An empty matrix may have no memory to move in.
-template <class View>
-View advanced(View view, std::int64_t offset) {
-  using Byte = std::conditional_t<std::is_same_v<View, MatrixView>, const char, char>;
-  if (view.data != nullptr) {
-    view.data = static_cast<Byte*>(view.data) + offset * item_size(view.dtype);
-  }
-  return view;
 }
 
 std::atomic<GemmBackend> chosen_backend{GemmBackend::automatic};

@@ -4,6 +4,7 @@
 
 #include <halfgrad/emulator/checks/launch_state.h>
 #include <halfgrad/emulator/checks/report.h>
+#include <halfgrad/emulator/ptx/readable_name.h>
 
 namespace halfgrad::emulator {
 namespace {

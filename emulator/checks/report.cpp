@@ -1,15 +1,12 @@
 #include <halfgrad/emulator/checks/report.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include <cxxabi.h>
-
 #include <halfgrad/emulator/memory/access.h>
+#include <halfgrad/emulator/ptx/readable_name.h>
 #include <halfgrad/emulator/simt/launch.h>
 #include <halfgrad/emulator/simt/warp.h>
 
@@ -114,13 +111,6 @@ Finding finding_at(const Execution& execution, const Instruction& instruction, u
 }
 
 }  // namespace
-
-std::string readable_name(const std::string& mangled) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 && text != nullptr ? text.get() : mangled;
-}
 
 void report(const Execution& execution, const Instruction& instruction, unsigned lane,
             FindingKind kind, std::string message, std::uint64_t address, std::string other,

@@ -32,7 +32,5 @@ std::string thread_text(const Dim3& grid_size, const Dim3& block_size, std::uint
                         unsigned thread);
 /// Whether a place lies in the headers of CUDA's toolkit, in one of these folders.
 bool is_in_headers(const std::string& place, std::span<const char* const> folders);
-/// The name without mangling.
-std::string readable_name(const std::string& mangled);
 
 }  // namespace halfgrad::emulator

@@ -1,6 +1,7 @@
 #include <halfgrad/emulator/memory/access_site.h>
 
 #include <halfgrad/emulator/checks/report.h>
+#include <halfgrad/emulator/ptx/readable_name.h>
 #include <halfgrad/emulator/simt/launch.h>
 
 namespace halfgrad::emulator {

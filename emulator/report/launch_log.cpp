@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <map>
-#include <memory>
 #include <utility>
 
-#include <cxxabi.h>
+#include <halfgrad/emulator/ptx/readable_name.h>
 
 namespace halfgrad::emulator {
 namespace {
@@ -15,13 +13,6 @@ namespace {
 double seconds_now() {
   const auto time = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double>(time).count();
-}
-
-std::string demangled(const std::string& name) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 ? text.get() : name;
 }
 
 /// Registers of 32 bits that hold a thread's values; constants need none.
@@ -42,7 +33,7 @@ LaunchLog::LaunchLog() : begin_(seconds_now()) {}
 std::size_t LaunchLog::record_of(const Kernel& kernel) {
   const auto [place, is_new] = index_.try_emplace(kernel.main->name, kernels_.size());
   if (is_new) {
-    kernels_.push_back({.name = demangled(kernel.main->name),
+    kernels_.push_back({.name = readable_name(kernel.main->name),
                         .registers = estimated_registers(*kernel.main),
                         .shared_bytes = kernel.static_shared_bytes,
                         .lines = {},

@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 
-#include <cxxabi.h>
-
+#include <halfgrad/emulator/ptx/readable_name.h>
 #include <halfgrad/emulator/runtime/call.h>
 
 namespace halfgrad::emulator {
@@ -56,10 +54,7 @@ std::string frame_text(const void* address) {
                       reinterpret_cast<std::uint64_t>(info.dli_fbase);
   std::string text = file_of_path(info.dli_fname) + "+" + address_text(offset);
   if (info.dli_sname != nullptr) {
-    int status = 0;
-    char* readable = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status);
-    text += " (" + std::string(status == 0 ? readable : info.dli_sname) + ")";
-    std::free(readable);
+    text += " (" + readable_name(info.dli_sname) + ")";
   }
   return text;
 }

@@ -1,14 +1,12 @@
 #include <halfgrad/emulator/runtime/modules.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <optional>
 #include <utility>
 
-#include <cxxabi.h>
-
+#include <halfgrad/emulator/ptx/readable_name.h>
 #include <halfgrad/emulator/runtime/device.h>
 #include <halfgrad/emulator/runtime/fat_binary_text.h>
 #include <halfgrad/emulator/runtime/process.h>
@@ -61,15 +59,6 @@ class VariablePlacement final : public Module::Placement {
   std::vector<std::uint64_t>& placed_;
   std::vector<std::uint64_t> initialised_;
 };
-
-/// "void scale<float>" for "_Z5scaleIfEvPT_"; the name itself if it is not mangled.
-std::string readable_name(const std::string& mangled) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
-  std::string result = status == 0 ? text : mangled;
-  std::free(text);
-  return result;
-}
 
 }  // namespace
 

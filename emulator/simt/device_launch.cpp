@@ -6,6 +6,7 @@
 
 #include <halfgrad/emulator/checks/report.h>
 #include <halfgrad/emulator/checks/shadow.h>
+#include <halfgrad/emulator/ptx/readable_name.h>
 #include <halfgrad/emulator/simt/device_api.h>
 #include <halfgrad/emulator/simt/device_calls.h>
 

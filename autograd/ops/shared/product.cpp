@@ -2,11 +2,11 @@
 
 #include <array>
 #include <span>
-#include <type_traits>
 
 #include <halfgrad/core/cuda/kernels/gemm_small_plan.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/gemm.h>
+#include <halfgrad/core/gemm/advanced.h>
 
 namespace halfgrad::detail {
 namespace {
@@ -69,17 +69,6 @@ bool fold_into_rows(Matrices& m, const BatchLoop& loop) {
   m.a.rows *= loop.count;
   m.c.rows *= loop.count;
   return true;
-}
-
-template <class View>
-View advanced(View view, std::int64_t elements) {
-  const std::int64_t bytes = elements * item_size(view.dtype);
-  if constexpr (std::is_same_v<View, MatrixView>) {
-    view.data = static_cast<const std::byte*>(view.data) + bytes;
-  } else {
-    view.data = static_cast<std::byte*>(view.data) + bytes;
-  }
-  return view;
 }
 
 RowBias row_bias(const Array& values) {

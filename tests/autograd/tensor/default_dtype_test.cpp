@@ -62,7 +62,22 @@ TEST(DefaultDType, LeavesIntegersAndNamedDTypes) {
   EXPECT_EQ(randint(3, {2}).dtype(), kLong);
   EXPECT_EQ(zeros({2}, kHalf).dtype(), kHalf);
   EXPECT_EQ(zeros_like(ones({2}, kFloat)).dtype(), kFloat);
-  EXPECT_EQ((ones({2}, kLong) / 2).dtype(), kFloat) << "a result of integers";
+}
+
+// Expected dtypes: PyTorch 2.15.
+TEST(DefaultDType, IsThatOfIntegersWhichAnOpMakesFloatingPoint) {
+  const Tensor x = ones({2}, kLong), f = ones({2}, kFloat);
+  for (const DType dtype : {kFloat, kDouble, kHalf}) {
+    const DefaultDType scope(dtype);
+    for (const Tensor& y : {x / 2, x / x, x * 2.5, (x > 0) * 1.5, sqrt(x), erfc(x), pow(x, 2.5),
+                            atan2(x, x), where(x > 0, x, 2.5), where(x > 0, 1.5, 2.5),
+                            clamp(x, 0.5), fmod(x, 2.5), logsumexp(x, 0)}) {
+      EXPECT_EQ(y.dtype(), dtype) << dtype;
+    }
+    EXPECT_EQ((f * 2.5).dtype(), kFloat);
+    EXPECT_EQ((x * f).dtype(), kFloat);
+    EXPECT_EQ(cumsum(x, 0).dtype(), kLong);
+  }
 }
 
 TEST(DefaultDType, IsFloatingPoint) {

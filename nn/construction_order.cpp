@@ -1,4 +1,4 @@
-#include <halfgrad/nn/initialisation.h>
+#include <halfgrad/nn/construction_order.h>
 
 #include <algorithm>
 #include <cstring>
