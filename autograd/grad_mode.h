@@ -81,11 +81,11 @@ using halfgrad::AutoGradMode;
 using halfgrad::GradMode;
 
 /// Until the end of the scope backward checks every gradient, and throws at the first NaN, naming
-/// the forward op whose derivative produced it.
+/// the forward op whose derivative produced it. With `check_nan = false` it does not check.
 class DetectAnomalyGuard : halfgrad::detail::GuardedValue<bool> {
  public:
-  [[nodiscard]] DetectAnomalyGuard()
-      : GuardedValue("DetectAnomalyGuard", halfgrad::detail::modes.anomaly, true) {}
+  [[nodiscard]] explicit DetectAnomalyGuard(bool check_nan = true)
+      : GuardedValue("DetectAnomalyGuard", halfgrad::detail::modes.anomaly, check_nan) {}
 };
 
 }  // namespace autograd

@@ -1,6 +1,7 @@
 #include <halfgrad/autograd/indexing.h>
 
 #include <algorithm>
+#include <ostream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include <halfgrad/autograd/ops/shared/indices.h>
 #include <halfgrad/autograd/ops/shared/view.h>
 #include <halfgrad/core/fail.h>
+#include <halfgrad/core/warning.h>
 
 // Indexing as PyTorch defines it, composed of views, nonzero, index_select and scatter_add.
 namespace halfgrad::indexing {
@@ -24,7 +26,11 @@ TensorIndex::TensorIndex(const char* text) : value_(Ellipsis) {
   }
 }
 
-Tensor TensorIndex::mask_of(bool value) { return tensor(value); }
+std::ostream& operator<<(std::ostream& out, const Slice& slice) {
+  return out << slice.start_ << ':' << slice.stop_ << ':' << slice.step_;
+}
+
+Tensor TensorIndex::mask_of(bool value) { return halfgrad::tensor(value); }
 
 namespace {
 
@@ -34,7 +40,13 @@ struct Picks {
   std::vector<Tensor> along;
 };
 
-bool is_mask(const Tensor& index) { return index.dtype() == kBool; }
+bool is_mask(const Tensor& index) { return index.dtype() == kBool || index.dtype() == kByte; }
+
+void warn_of_bytes(const char* op) {
+  static const bool warned =
+      (detail::warn(std::string(op) + ": a mask of uint8 counts as one of bool; use bool"), true);
+  static_cast<void>(warned);
+}
 
 // Checks that a mask has the sizes of the dimensions of `view` from `dim` on.
 void expect_mask(const char* op, const Tensor& mask, const Tensor& view, std::int64_t dim) {
@@ -84,8 +96,7 @@ class Reader {
         detail::with_op_name(op_, "select", [&] { return select(picks_.view, dim_, index); });
   }
   void operator()(const Slice& slice) {
-    picks_.view =
-        halfgrad::slice(picks_.view, dim_++, slice.start, slice.stop, slice.step.value_or(1));
+    picks_.view = halfgrad::slice(picks_.view, dim_++, slice.start(), slice.stop(), slice.step());
   }
   void operator()(const Tensor& index) {
     const bool is_small = index.dtype() == kShort || index.dtype() == kChar;
@@ -95,6 +106,7 @@ class Reader {
     if (!is_mask(index)) {
       detail::fail(op_, "expected tensors of int64, int32 or bool, got {}", index.dtype());
     }
+    if (index.dtype() == kByte) warn_of_bytes(op_);
     if (index.dim() == 0) {
       add_dimension();
       return pick_places(unsqueeze(index, 0));

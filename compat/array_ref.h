@@ -69,6 +69,11 @@ class ArrayRef {
   std::size_t size_ = 0;
 };
 
+/// Elements, or none, as arguments of a function.
+template <class T>
+using OptionalArrayRef = std::optional<ArrayRef<T>>;
+using OptionalIntArrayRef = std::optional<Shape>;
+
 /// Copies the elements; dtype when absent as for a vector.
 template <class T>
 Tensor tensor(ArrayRef<T> values, const CreationOptions& options = {}) {

@@ -73,6 +73,33 @@ Tensor diagonal_scatter(const Tensor& self, const Tensor& src, std::int64_t offs
                    [&](const Tensor& copy) { return copy.diagonal(offset, dim1, dim2); });
 }
 
+Tensor utils::flatten_dense_tensors(const std::vector<Tensor>& tensors) {
+  if (tensors.empty()) {
+    halfgrad::detail::fail("flatten_dense_tensors", "expected at least one tensor, got none");
+  }
+  std::vector<Tensor> flat;
+  for (const Tensor& tensor : tensors) flat.push_back(tensor.reshape({-1}));
+  return cat(flat);
+}
+
+std::vector<Tensor> utils::unflatten_dense_tensors(const Tensor& flat,
+                                                   const std::vector<Tensor>& tensors) {
+  std::int64_t begin = 0;
+  std::vector<Tensor> parts;
+  for (const Tensor& tensor : tensors) {
+    const std::int64_t end = begin + tensor.numel();
+    if (end > flat.numel()) break;
+    parts.push_back(flat.slice(0, begin, end).view(tensor.sizes()));
+    begin = end;
+  }
+  if (flat.dim() != 1 || parts.size() != tensors.size() || begin != flat.numel()) {
+    halfgrad::detail::fail("unflatten_dense_tensors",
+                           "expected a vector of as many elements as all tensors have, got {}",
+                           flat.sizes());
+  }
+  return parts;
+}
+
 Tensor nn::utils::rnn::pad_sequence(const std::vector<Tensor>& sequences, bool batch_first,
                                     double padding_value, std::string_view padding_side) {
   using halfgrad::detail::fail;

@@ -29,6 +29,17 @@ Tensor slice_scatter(const Tensor& self, const Tensor& src, std::int64_t dim = 0
 Tensor diagonal_scatter(const Tensor& self, const Tensor& src, std::int64_t offset = 0,
                         std::int64_t dim1 = 0, std::int64_t dim2 = 1);
 
+namespace utils {
+
+/// The elements of all tensors, one after the other: [total]. Throws std::invalid_argument for no
+/// tensor.
+Tensor flatten_dense_tensors(const std::vector<Tensor>& tensors);
+/// Views of consecutive parts of `flat` with the shapes of `tensors`. Throws std::invalid_argument
+/// unless `flat` has as many elements as all of them.
+std::vector<Tensor> unflatten_dense_tensors(const Tensor& flat, const std::vector<Tensor>& tensors);
+
+}  // namespace utils
+
 namespace nn::utils::rnn {
 
 /// Sequences [length_i, ...] in one tensor [longest, n, ...], or [n, longest, ...] with

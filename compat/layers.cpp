@@ -72,16 +72,22 @@ Tensor RReLU::forward(const Tensor& input) const {
                                       .inplace(options.inplace()));
 }
 
-Dropout2d::Dropout2d(DropoutOptions with_options)
-    : Callable("Dropout2d",
-               detail::text("p=", with_options.p(), ", inplace=", with_options.inplace())),
+template <int spatial_dims>
+ChannelDropout<spatial_dims>::ChannelDropout(DropoutOptions with_options)
+    : Callable<ChannelDropout>(
+          spatial_dims == 2 ? "Dropout2d" : "Dropout3d",
+          detail::text("p=", with_options.p(), ", inplace=", with_options.inplace())),
       options(with_options) {
   check(options);
 }
-Tensor Dropout2d::forward(const Tensor& input) const {
-  return applied(input, options,
-                 [&](const Tensor& x) { return feature_dropout(x, options.p(), is_training()); });
+template <int spatial_dims>
+Tensor ChannelDropout<spatial_dims>::forward(const Tensor& input) const {
+  return applied(input, options, [&](const Tensor& x) {
+    return feature_dropout(x, options.p(), this->is_training());
+  });
 }
+template class ChannelDropout<2>;
+template class ChannelDropout<3>;
 
 AlphaDropout::AlphaDropout(DropoutOptions with_options)
     : Callable("AlphaDropout",

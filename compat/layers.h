@@ -146,16 +146,18 @@ class RReLU : public Callable<RReLU> {
 };
 
 /// Dropout of whole channels, [n, c] of [n, c, ...].
-class Dropout2d : public Callable<Dropout2d> {
+template <int spatial_dims>
+class ChannelDropout : public Callable<ChannelDropout<spatial_dims>> {
  public:
-  Dropout2d(std::nullptr_t empty) : Callable(empty) {}
-  explicit Dropout2d(DropoutOptions with_options = {});
-  explicit Dropout2d(double p) : Dropout2d(DropoutOptions(p)) {}
+  ChannelDropout(std::nullptr_t empty) : Callable<ChannelDropout>(empty) {}
+  explicit ChannelDropout(DropoutOptions with_options = {});
+  explicit ChannelDropout(double p) : ChannelDropout(DropoutOptions(p)) {}
   Tensor forward(const Tensor& input) const;
 
   DropoutOptions options;
 };
-using Dropout3d = Dropout2d;
+using Dropout2d = ChannelDropout<2>;
+using Dropout3d = ChannelDropout<3>;
 using Dropout2dOptions = DropoutOptions;
 using Dropout3dOptions = DropoutOptions;
 

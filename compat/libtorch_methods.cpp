@@ -13,6 +13,7 @@ namespace halfgrad::detail {
 Tensor LibtorchMethods::absolute() const { return self().abs(); }
 Tensor LibtorchMethods::negative() const { return self().neg(); }
 Tensor LibtorchMethods::fix() const { return self().trunc(); }
+Tensor LibtorchMethods::alias() const { return self().view(self().sizes()); }
 Tensor LibtorchMethods::sgn() const { return self().sign(); }
 Tensor& LibtorchMethods::absolute_() const { return self().abs_(); }
 Tensor& LibtorchMethods::negative_() const { return self().neg_(); }

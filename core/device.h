@@ -27,6 +27,8 @@ inline constexpr DeviceType kCUDA = DeviceType::cuda;
 /// GPU.
 class Device {
  public:
+  using Type = DeviceType;
+
   /// -1 is libtorch's index of the CPU, and means 0. Throws std::invalid_argument for another
   /// negative index, and for one of a GPU.
   constexpr Device(DeviceType type = DeviceType::cpu, int index = 0)

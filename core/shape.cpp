@@ -18,12 +18,12 @@ std::int64_t Shape::at(int i) const {
   return (*this)[i];
 }
 
-Shape Shape::slice(int first, int count) const {
+ShapeSlice ShapeSlice::slice(int first, int count) const {
   if (first < 0 || count < 0 || count > count_ - first) {
     detail::fail<std::out_of_range>("Shape", "expected {} values from {}, got {} in all", count,
                                     first, count_);
   }
-  return Shape(data() + first, static_cast<std::size_t>(count));
+  return {values_ + first, count};
 }
 
 void Shape::push_back(std::int64_t value) { insert(count_, value); }

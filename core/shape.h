@@ -17,6 +17,8 @@ namespace halfgrad {
 
 inline constexpr int kMaxDims = 8;  ///< the most dimensions that an array can have
 
+class ShapeSlice;
+
 /// Sizes, strides or dimension indices of an array: up to kMaxDims integers, stored without
 /// allocation. One integer converts to a Shape, as in libtorch: `ones(5)`, `x.view(-1)`,
 /// `x.sum(0)`. A bool does not convert.
@@ -47,9 +49,12 @@ class Shape {
   // libtorch's methods of an IntArrayRef. Throw std::out_of_range.
   std::int64_t front() const { return at(0); }
   std::int64_t at(int i) const;
-  /// `count` values from position `first` on, or all of them.
-  Shape slice(int first, int count) const;
-  Shape slice(int first) const { return slice(first, count_ - first); }
+  /// `count` values from position `first` on, or all of them: a view if this Shape is not a
+  /// temporary. So `x.sizes().slice(1).begin()` and `.end()` belong to one array.
+  ShapeSlice slice(int first, int count) const&;
+  ShapeSlice slice(int first) const&;
+  Shape slice(int first, int count) const&&;
+  Shape slice(int first) const&&;
   bool equals(const Shape& other) const { return *this == other; }
 
   void push_back(std::int64_t value);
@@ -73,6 +78,48 @@ class Shape {
 };
 
 using IntArrayRef = Shape;  ///< libtorch's name
+
+/// A view of consecutive values of a Shape, which must not outlive it. Converts to a Shape.
+class ShapeSlice {
+ public:
+  ShapeSlice(const std::int64_t* values, int count) : values_(values), count_(count) {}
+  operator Shape() const { return Shape(values_, static_cast<std::size_t>(count_)); }
+
+  int size() const { return count_; }
+  bool empty() const { return count_ == 0; }
+  std::int64_t operator[](int i) const { return values_[i]; }
+  const std::int64_t* begin() const { return values_; }
+  const std::int64_t* end() const { return values_ + count_; }
+  const std::int64_t* data() const { return values_; }
+  // Throw std::out_of_range.
+  std::int64_t front() const { return Shape(*this).front(); }
+  std::int64_t back() const { return Shape(*this).at(count_ - 1); }
+  std::int64_t at(int i) const { return Shape(*this).at(i); }
+  ShapeSlice slice(int first, int count) const;
+  ShapeSlice slice(int first) const { return slice(first, count_ - first); }
+  bool equals(const Shape& other) const { return Shape(*this) == other; }
+  std::vector<std::int64_t> vec() const { return {begin(), end()}; }
+
+  friend bool operator==(const ShapeSlice& a, const Shape& b) { return a.equals(b); }
+  friend std::ostream& operator<<(std::ostream& out, const ShapeSlice& slice) {
+    return out << Shape(slice);
+  }
+
+ private:
+  const std::int64_t* values_;
+  int count_;
+};
+
+inline ShapeSlice Shape::slice(int first, int count) const& {
+  return ShapeSlice(data(), count_).slice(first, count);
+}
+inline ShapeSlice Shape::slice(int first) const& { return slice(first, count_ - first); }
+inline Shape Shape::slice(int first, int count) const&& {
+  return ShapeSlice(data(), count_).slice(first, count);
+}
+inline Shape Shape::slice(int first) const&& {
+  return ShapeSlice(data(), count_).slice(first, count_ - first);
+}
 
 // Deleted, because an integer in place of a Shape is a mistake: use dim() or std::to_string().
 bool operator==(const Shape& shape, std::integral auto number) = delete;

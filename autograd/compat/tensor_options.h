@@ -26,6 +26,8 @@ class TensorOptions {
   TensorOptions() = default;
   TensorOptions(DType dtype) : options_{.dtype = dtype} {}
   TensorOptions(Device device) : options_{.device = device} {}
+  /// "cpu", "cuda" or "cuda:N". Throws std::invalid_argument on anything else.
+  explicit TensorOptions(std::string_view device) : TensorOptions(Device(device)) {}
 
   [[nodiscard]] TensorOptions dtype(DType dtype) const {
     TensorOptions changed = *this;

@@ -20,6 +20,8 @@ class LibtorchMethods : public ComposedMethods {
   Tensor absolute() const;
   Tensor negative() const;
   Tensor fix() const;
+  /// A view of all elements.
+  Tensor alias() const;
   Tensor sgn() const;
   Tensor& absolute_() const;
   Tensor& negative_() const;

@@ -75,6 +75,20 @@ TEST(Assembly, PadSequenceFillsShortSequences) {
   EXPECT_THROW(rnn::pad_sequence(sequences, true, 0, "up"), std::invalid_argument);
 }
 
+TEST(Assembly, FlattensTensorsAndTakesThemApart) {
+  const Tensor a = torch::tensor({{1, 2}, {3, 4}}), none = torch::empty({0}, torch::kLong);
+  const Tensor flat = torch::utils::flatten_dense_tensors({a, none, torch::tensor({5})});
+  EXPECT_TRUE(flat.equal(torch::tensor({1, 2, 3, 4, 5})));
+  const auto parts = torch::utils::unflatten_dense_tensors(flat, {a, none, torch::ones({1})});
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_TRUE(parts[0].equal(a));
+  EXPECT_EQ(parts[1].numel(), 0);
+  EXPECT_EQ(parts[2].item<int>(), 5);
+  EXPECT_THROW(torch::utils::flatten_dense_tensors({}), std::invalid_argument);
+  EXPECT_THROW(torch::utils::unflatten_dense_tensors(flat, {a}), std::invalid_argument);
+  EXPECT_THROW(torch::utils::unflatten_dense_tensors(flat, {a, a}), std::invalid_argument);
+}
+
 TEST(Assembly, SparseInitHasZerosInEachColumn) {
   const Tensor weight = torch::empty({10, 4}).requires_grad_();
   torch::nn::init::sparse_(weight, 0.25, 0.5);

@@ -21,6 +21,27 @@ namespace nn = torch::nn;
 
 using Doubles = std::vector<double>;
 
+std::int64_t first_of(torch::OptionalIntArrayRef values) { return values ? (*values)[0] : -1; }
+
+TEST(Spellings, OptionalArraysDevicesAndViews) {
+  EXPECT_EQ(first_of(300), 300);
+  EXPECT_EQ(first_of(torch::IntArrayRef{4, 5}), 4);
+  EXPECT_EQ(first_of(std::nullopt), -1);
+  EXPECT_EQ(torch::TensorOptions("cpu:1").device(), torch::Device(torch::Device::Type::CPU, 1));
+  EXPECT_THROW(torch::TensorOptions("gpu"), std::invalid_argument);
+  const torch::Tensor x = torch::ones({2, 3}).t(), view = x.alias();
+  view.mul_(2);
+  EXPECT_EQ(x.sum().item<float>(), 12);
+  EXPECT_EQ(torch::str(nn::Dropout3d(0.25)), "torch::nn::Dropout3d(p=0.25, inplace=false)");
+}
+
+TEST(Spellings, AnomalyModeMayLeaveOutTheCheck) {
+  const torch::Tensor x = torch::zeros({1}, torch::requires_grad());
+  const torch::autograd::DetectAnomalyGuard outer;
+  const torch::autograd::DetectAnomalyGuard inner(/*check_nan=*/false);
+  EXPECT_NO_THROW((x / x).backward());
+}
+
 TEST(Spellings, ErrorsOfModulesAndFilesAreErrors) {
   const nn::Sequential model(nn::Linear(3, 2));
   try {

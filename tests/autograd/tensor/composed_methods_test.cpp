@@ -182,6 +182,11 @@ TEST(IntArrayRefs, HaveLibtorchsMethods) {
   EXPECT_EQ(sizes.slice(1), (Shape{3, 4}));
   EXPECT_EQ(sizes.slice(0, 2), (Shape{2, 3}));
   EXPECT_EQ(sizes.slice(3), Shape());
+  EXPECT_EQ(sizes.slice(1).slice(1), sizes.slice(2));
+  EXPECT_EQ(text_of(sizes.slice(1)), "[3, 4]");
+  std::vector<std::int64_t> values{1};
+  values.insert(values.end(), sizes.slice(1).begin(), sizes.slice(1).end());
+  EXPECT_EQ(values, (std::vector<std::int64_t>{1, 3, 4}));
   EXPECT_TRUE(sizes.equals({2, 3, 4}));
   EXPECT_THROW(sizes.at(3), std::out_of_range);
   EXPECT_THROW(sizes.at(-1), std::out_of_range);

@@ -1,6 +1,7 @@
 #include <halfgrad/autograd/indexing.h>
 
 #include <cstdint>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -96,6 +97,31 @@ TEST_P(Index, IsAViewUnlessATensorIsAnIndex) {
   EXPECT_FALSE(x.index({Ellipsis}).is_same(x));
   EXPECT_FALSE(x.index({}).is_same(x));
   EXPECT_NE(x.index({positions({0})}).array().storage(), x.array().storage());
+}
+
+TEST_P(Index, TakesMasksOfUint8) {
+  const Tensor x = counted();
+  const Tensor bits = mask({true, false}), bytes = bits.to(kByte);
+  EXPECT_TRUE(equal(x.index({bytes}), x.index({bits})));
+  EXPECT_TRUE(equal(x.index({0, None, bytes[0]}), x.index({0, None, bits[0]})));
+  Tensor y = x.clone();
+  y.index_put_({bytes}, -1);
+  EXPECT_TRUE(equal(y, where(bits.reshape({2, 1, 1}), -1, x)));
+}
+
+TEST(TensorIndex, SaysWhatItIs) {
+  const Indices indices{None, "...", Ellipsis, 2, Slice(1, None, 2), zeros({1}, kLong)};
+  EXPECT_TRUE(indices[0].is_none());
+  EXPECT_TRUE(indices[1].is_ellipsis() && indices[2].is_ellipsis());
+  EXPECT_TRUE(indices[3].is_integer());
+  EXPECT_EQ(indices[3].integer(), 2);
+  EXPECT_TRUE(indices[4].is_slice());
+  EXPECT_EQ(indices[4].slice().stop(), indexing::INDEX_MAX);
+  EXPECT_TRUE(indices[5].is_tensor());
+  EXPECT_FALSE(indices[5].is_integer() || indices[3].is_none());
+  std::ostringstream text;
+  text << Slice(1, 2, 3) << " " << Slice(None, 5);
+  EXPECT_EQ(text.str(), "1:2:3 0:5:1");
 }
 
 TEST_P(Index, RefusesInvalidIndices) {
