@@ -194,6 +194,8 @@ TEST(LibtorchMethods, InstanceNormIsAFunction) {
   EXPECT_THROW(F::instance_norm(torch::ones({2, 3})), std::invalid_argument);
   EXPECT_THROW(F::instance_norm(x, F::InstanceNormFuncOptions().use_input_stats(false)),
                std::invalid_argument);
+  EXPECT_THROW(F::instance_norm(x, F::InstanceNormFuncOptions().running_mean(torch::zeros({3}))),
+               std::invalid_argument);
 }
 
 }  // namespace

@@ -181,8 +181,29 @@ TEST(InstanceNorm, NormalizesEachChannelOfEachSample) {
       message_of([&] { plain(x[0][0]); }),
       "InstanceNorm2d: expected [n, 3, ...] or [3, ...] with 2 dimensions after the channels, "
       "got [4, 5]");
-  EXPECT_THROW(nn::InstanceNorm1d(nn::InstanceNormOptions(2).track_running_stats(true)),
-               std::invalid_argument);
+  EXPECT_THROW(plain(torch::ones({2, 3, 1, 1})), std::invalid_argument);
+}
+
+// Expected values: PyTorch 2.15.
+TEST(InstanceNorm, KeepsRunningStatistics) {
+  const torch::Tensor x = torch::arange(24.0).pow(2).view({2, 3, 4}) / 10;
+  nn::InstanceNorm1d norm(
+      nn::InstanceNorm1dOptions(3).momentum(0.25).affine(true).track_running_stats(true));
+  norm->weight.set_data(torch::tensor({1.0, 2.0, -1.0}));
+  norm->bias.set_data(torch::tensor({0.0, 1.0, 2.0}));
+  const torch::Tensor y = norm(x);
+  EXPECT_TRUE(y.equal(torch::group_norm(x, 3, norm->weight, norm->bias)));
+  EXPECT_TRUE(norm->running_mean.allclose(torch::tensor({2.3375, 4.2375, 6.9375})));
+  EXPECT_TRUE(norm->running_var.allclose(torch::tensor({2.29083347, 3.55749941, 5.35750103})));
+  norm->eval();
+  EXPECT_TRUE(norm(x[0]).flatten().allclose(
+      torch::tensor({-1.54437912, -1.47830939, -1.28010035, -0.94975191, -1.79672301, -0.84239107,
+                     0.32401460, 1.70249438, 2.23221850, 1.49775982, 0.67689437, -0.23037830})));
+  EXPECT_TRUE(norm->running_mean.allclose(torch::tensor({2.3375, 4.2375, 6.9375})));
+  norm->reset_running_stats();
+  EXPECT_TRUE(norm->running_mean.equal(torch::zeros({3})));
+  EXPECT_TRUE(norm->running_var.equal(torch::ones({3})));
+  EXPECT_EQ(norm->named_buffers().size(), 3);
 }
 
 }  // namespace
