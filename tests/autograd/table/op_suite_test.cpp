@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include <halfgrad/autograd/creation_options.h>
 #include <halfgrad/core/thread_pool.h>
 #include <halfgrad/testing/gradcheck.h>
 #include <halfgrad/testing/ulp.h>
@@ -106,6 +107,25 @@ TEST_P(OpSuite, ThreadsDoNotChangeBits) {
     expect_same_bits(two, one);
   }
   set_num_threads(threads);
+}
+
+// The default dtype is that of tensors made from nothing, and of integers that become fractions.
+// Ops of floating-point operands must not make such tensors.
+TEST_P(OpSuite, DefaultDTypeDoesNotChangeResults) {
+  for (const OpExample& example : op().examples) {
+    const auto operands = drawn(example, kFloat32);
+    const auto expected = run_and_differentiate(op(), example, operands);
+    for (const DType dtype : {kFloat64, kFloat16}) {
+      SCOPED_TRACE(example.name + " with default " + std::string(name(dtype)));
+      set_default_dtype(dtype);
+      const auto actual = run_and_differentiate(op(), example, operands, /*create_graph=*/true);
+      set_default_dtype(kFloat32);
+      expect_same_bits(actual, expected);
+      for (std::size_t i = 0; i < actual.size(); ++i) {
+        EXPECT_EQ(actual[i].dtype(), expected[i].dtype()) << "output " << i;
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(AllOps, OpSuite, on_devices(all_ops()), name_of);
