@@ -292,10 +292,11 @@ Tensor& InPlaceMethods::index_put_(const std::vector<indexing::TensorIndex>& ind
   const Tensor* const mask =
       indices.size() == 1 ? std::get_if<Tensor>(&indices[0].value()) : nullptr;
   if (mask != nullptr && indexing::is_mask(*mask)) {
+    if (mask->dtype() == kByte) indexing::warn_of_bytes("index_put_");
     indexing::expect_mask("index_put_", *mask, self(), 0);
     Shape sizes = mask->sizes();
     while (sizes.size() < self().dim()) sizes.push_back(1);
-    return masked_fill_(halfgrad::reshape(*mask, sizes), value);
+    return masked_fill_(halfgrad::reshape(*mask, sizes).to(kBool), value);
   }
   return index_put_(indices, full({}, value, {.dtype = self().dtype(), .device = self().device()}));
 }

@@ -1,6 +1,7 @@
 #include <limits>
 #include <type_traits>
 
+#include <halfgrad/autograd/creation_options.h>
 #include <halfgrad/autograd/graph/op_name.h>
 #include <halfgrad/autograd/op_table/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
@@ -73,7 +74,7 @@ Tensor clamp(const Tensor& self, std::optional<Scalar> min, std::optional<Scalar
   };
   Tensor wide = self;
   if (!self.is_floating_point() && (fractional(min) || fractional(max))) {
-    wide = to(self, kFloat32);
+    wide = to(self, get_default_dtype());
   } else if (self.dtype() == kBool) {
     wide = to(self, kLong);
   }

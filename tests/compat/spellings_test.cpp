@@ -27,7 +27,7 @@ TEST(Spellings, OptionalArraysDevicesAndViews) {
   EXPECT_EQ(first_of(300), 300);
   EXPECT_EQ(first_of(torch::IntArrayRef{4, 5}), 4);
   EXPECT_EQ(first_of(std::nullopt), -1);
-  EXPECT_EQ(torch::TensorOptions("cpu:1").device(), torch::Device(torch::Device::Type::CPU, 1));
+  EXPECT_EQ(torch::TensorOptions("cuda:1").device(), torch::Device(torch::Device::Type::CUDA, 1));
   EXPECT_THROW(torch::TensorOptions("gpu"), std::invalid_argument);
   const torch::Tensor x = torch::ones({2, 3}).t(), view = x.alias();
   view.mul_(2);

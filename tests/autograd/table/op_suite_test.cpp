@@ -114,15 +114,17 @@ TEST_P(OpSuite, ThreadsDoNotChangeBits) {
 TEST_P(OpSuite, DefaultDTypeDoesNotChangeResults) {
   for (const OpExample& example : op().examples) {
     const auto operands = drawn(example, kFloat32);
-    const auto expected = run_and_differentiate(op(), example, operands);
-    for (const DType dtype : {kFloat64, kFloat16}) {
-      SCOPED_TRACE(example.name + " with default " + std::string(name(dtype)));
-      set_default_dtype(dtype);
-      const auto actual = run_and_differentiate(op(), example, operands, /*create_graph=*/true);
-      set_default_dtype(kFloat32);
-      expect_same_bits(actual, expected);
-      for (std::size_t i = 0; i < actual.size(); ++i) {
-        EXPECT_EQ(actual[i].dtype(), expected[i].dtype()) << "output " << i;
+    for (const bool create_graph : {false, true}) {
+      const auto expected = run_and_differentiate(op(), example, operands, create_graph);
+      for (const DType dtype : {kFloat64, kFloat16}) {
+        SCOPED_TRACE(example.name + " with default " + std::string(name(dtype)));
+        set_default_dtype(dtype);
+        const auto actual = run_and_differentiate(op(), example, operands, create_graph);
+        set_default_dtype(kFloat32);
+        expect_same_bits(actual, expected);
+        for (std::size_t i = 0; i < actual.size(); ++i) {
+          EXPECT_EQ(actual[i].dtype(), expected[i].dtype()) << "output " << i;
+        }
       }
     }
   }
