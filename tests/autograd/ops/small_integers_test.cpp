@@ -134,6 +134,7 @@ TEST_P(SmallIntegers, PickAsIndicesAndLabelsWherePyTorchDoes) {
     const std::string got = std::string(name(dtype));
     EXPECT_EQ(message_of<std::invalid_argument>([&] { index_select(x, 0, index); }),
               "index_select: expected indices of int64 or int32, got " + got);
+    if (dtype == kUInt8) continue;  // a mask
     EXPECT_THROW(x.index({index}), std::invalid_argument);
   }
 }
