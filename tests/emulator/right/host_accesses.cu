@@ -76,6 +76,13 @@ void by_callback(int* x) {
   EXPECT(x[0] == 7);
 }
 
+// A plain memset of such memory returns when it is done.
+void by_memset(int* x) {
+  CHECK(cudaMemset(x, 0, kBytes));
+  EXPECT(x[3] == 0);
+  x[3] = 1;
+}
+
 // Neighbours in one page: the system, too, may read what no work touches.
 void beside() {
   int *x, *y;
@@ -116,6 +123,7 @@ int main() {
   cudaStream_t stream;
   CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   for (int* const memory : {pinned, managed}) by_queries(memory, stream);
+  for (int* const memory : {pinned, managed}) by_memset(memory);
   in_turn(pinned, stream);
   by_flag(pinned);
   by_callback(managed);
