@@ -84,7 +84,8 @@ TEST(BulkReduction, IsCheckedOnBothPagesThatItTouches) {
     ret;
   )";
   gpu.launch(kernel(stores), {2}, {1});
-  EXPECT_EQ(gpu.found(FindingKind::race).size(), 1u);
+  // The later one of the two is at fault: the copy meets a store, or the store a copy under way.
+  EXPECT_EQ(gpu.found(FindingKind::race).size() + gpu.found(FindingKind::async_copy).size(), 1u);
 }
 
 }  // namespace
