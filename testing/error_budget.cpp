@@ -124,11 +124,6 @@ void BudgetUse::add(double got, double expected, double allowed, DType output) {
       ++exact_ties;
       if (std::fmod(got, 2 * ulp) != 0) ++odd_ties;
     }
-    const double from_tie = std::fabs(ulps - 0.5);
-    if (from_tie > 0 && from_tie < 0x1p-10 && before_storing < from_tie * ulp / 4) {
-      ++near_ties;
-      if (ulps > 0.5) ++wrong_near_ties;
-    }
     sum_outward_ulps += (std::fabs(got) - std::fabs(expected)) / ulp;
     sum_upward_ulps += (got - expected) / ulp;
   }
@@ -157,8 +152,6 @@ void BudgetUse::add(const BudgetUse& other) {
   sum_close_outward += other.sum_close_outward;
   exact_ties += other.exact_ties;
   odd_ties += other.odd_ties;
-  near_ties += other.near_ties;
-  wrong_near_ties += other.wrong_near_ties;
   sum_squares += other.sum_squares;
   rounded_sum_squares += other.rounded_sum_squares;
 }

@@ -51,16 +51,14 @@ struct BudgetUse {
   double sum_outward_ulps = 0;               ///< signed errors in ulps, positive away from zero
   double sum_upward_ulps = 0;                ///< signed errors in ulps
   std::int64_t inexact = 0;                  ///< elements whose only error is the last rounding
-  std::int64_t far = 0;              ///< elements among them that are farther from the exact
-                                     ///< value than rounding once to nearest can take them
-  std::int64_t exact_ties = 0;       ///< elements among them halfway between two values
-  std::int64_t odd_ties = 0;         ///< exact ties that became the odd one of the two
-  std::int64_t near_ties = 0;        ///< elements so near to a tie that float32 may round to it
-  std::int64_t wrong_near_ties = 0;  ///< near ties that became the farther of two values
-  std::int64_t close = 0;            ///< elements known to kClose ulps before storing
-  double sum_close_outward = 0;      ///< in ulps, their sum of |got| - |nearest to the exact value|
-  double sum_squares = 0;            ///< sum of squared errors passed to compare()
-  double rounded_sum_squares = 0;    ///< the same sum for compare()'s `rounded`
+  std::int64_t far = 0;            ///< elements among them that are farther from the exact
+                                   ///< value than rounding once to nearest can take them
+  std::int64_t exact_ties = 0;     ///< elements among them halfway between two values
+  std::int64_t odd_ties = 0;       ///< exact ties that became the odd one of the two
+  std::int64_t close = 0;          ///< elements known to kClose ulps before storing
+  double sum_close_outward = 0;    ///< in ulps, their sum of |got| - |nearest to the exact value|
+  double sum_squares = 0;          ///< sum of squared errors passed to compare()
+  double rounded_sum_squares = 0;  ///< the same sum for compare()'s `rounded`
 
   void add(double got, double expected, double allowed, DType output);
   /// Adds the error of `got`, and that of `rounded`: the formula with each operation rounded to the

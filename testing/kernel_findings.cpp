@@ -38,16 +38,6 @@ std::string oddness_of(const BudgetUse& ties) {
          " exact ties became the odd one of two values: expected rounding to nearest, ties to even";
 }
 
-/// Describes values near ties that became the farther of two values; empty if there are few. A
-/// kernel that rounds to float32 first takes half of them to the tie, and on to the wrong side.
-std::string double_rounding_of(const BudgetUse& ties) {
-  constexpr std::int64_t kFewTies = 16, kPart = 10;
-  if (ties.wrong_near_ties < kFewTies || ties.wrong_near_ties * kPart < ties.near_ties) return {};
-  return std::to_string(ties.wrong_near_ties) + " of " + std::to_string(ties.near_ties) +
-         " values beside a tie became the farther of two values, as if they were rounded twice: "
-         "expected one rounding to nearest";
-}
-
 /// Describes the rounding of the last elements, which a kernel computes in a loop of their own;
 /// empty if they round as they should. There are few: no exact tie of a right kernel becomes odd.
 std::string fault_of_tail(const BudgetUse& all, const BudgetUse& ties) {
@@ -191,7 +181,6 @@ void KernelReport::judge_bias() {
     message = "of exact ties, " + message + ", ties to even";
   }
   if (message.empty()) message = oddness_of(ties);
-  if (message.empty()) message = double_rounding_of(ties);
   if (message.empty()) message = farness_of(nearest);
   if (message.empty()) message = bias_of_close(drawn_once);
   for (std::size_t i = 0; i < tails.size() && message.empty(); ++i) {
