@@ -16,8 +16,8 @@ namespace halfgrad::emulator {
 namespace {
 
 constexpr std::uint64_t kPage = ShadowPage::kBytes;
-constexpr std::size_t kMostPages = 16;         ///< watched pages of an allocation
-constexpr std::size_t kMostAllocations = 256;  ///< with more, nothing is watched
+constexpr std::size_t kMostPages = 16;        ///< watched pages of an allocation
+constexpr std::size_t kMostAllocations = 64;  ///< with more, nothing is watched
 
 std::uint64_t page_of(std::uint64_t address) { return address / kPage * kPage; }
 
