@@ -210,7 +210,7 @@ Knowledge WarpKnowledge::complete(unsigned lane, LaneMask lanes, Clock now) cons
 }
 
 BlockKnowledge::BlockKnowledge(std::uint32_t block, unsigned warp_count, Tree known)
-    : number(block), proxy_fences(warp_count * kWarpSize) {
+    : number(block) {
   const auto all = std::make_shared<Knowledge>(Knowledge{ThreadClocks(), std::move(known)});
   warps.reserve(warp_count);
   for (unsigned warp = 0; warp < warp_count; ++warp) warps.emplace_back(block, warp, all);

@@ -63,7 +63,7 @@ void LaunchChecks::State::visit_lane(ShadowPage& page, const Touch& touch, std::
     Cell& cell = page.cells()[i];
     RaceDetector::drop_known(cell, touch);
     if (touch.access.path != AccessPath::memory) races.check_cached(page, cell, touch, lanes);
-    if (touch.access.asynchronous && !touch.write) races.check_proxy(cell, touch, lanes);
+    if (touch.access.asynchronous && !touch.write) races.check_proxy(page, cell, touch, lanes);
     const bool settled = simple && RaceDetector::is_settled(page, cell.write, touch, lane) &&
                          RaceDetector::is_settled(page, cell.read, touch, lane);
     if (!settled) {
@@ -73,6 +73,9 @@ void LaunchChecks::State::visit_lane(ShadowPage& page, const Touch& touch, std::
       cell = {races.slot_of(page, touch, lane), Slot()};
     } else {
       cell.read = races.slot_of(page, touch, lane);
+    }
+    if (touch.write && touch.access.asynchronous && !cell.write.listed) {
+      cell.write.asynchronous = true;
     }
   }
 }
@@ -250,26 +253,34 @@ void LaunchChecks::async_copy_issued(Execution& execution, const Instruction& in
   });
 }
 
-void LaunchChecks::async_copy_waited(Execution& execution, unsigned lane,
-                                     std::uint32_t shared_offset, unsigned bytes) {
+void LaunchChecks::async_writes_waited(Execution& execution, unsigned lane,
+                                       std::span<const GlobalRange> ranges) {
   if (!state_->check_race) return;
-  BlockState& block = state_of(*execution.block);
-  const unsigned thread = execution.warp->index * kWarpSize + lane;
-  block.each_cell(shared_offset, bytes, [&](ShadowPage& page, Cell& cell) {
-    if (!page.is_live(cell.write) || !cell.write.asynchronous) return;
-    cell.write.asynchronous = false;
-    cell.write.copied = true;
-    cell.write.thread = thread & 0x3ffu;
-    cell.write.clock = block.knowledge.clock;
-  });
-}
-
-void LaunchChecks::async_copy_landed(Execution& execution, std::uint32_t shared_offset,
-                                     unsigned bytes) {
-  if (!state_->check_race) return;
-  state_of(*execution.block).each_cell(shared_offset, bytes, [](ShadowPage& page, Cell& cell) {
-    if (page.is_live(cell.write) && cell.write.asynchronous) cell.write = Slot();
-  });
+  const BlockKnowledge& block = state_of(*execution.block).knowledge;
+  const unsigned thread = (execution.warp->index * kWarpSize + lane) & 0x3ffu;
+  const auto visit = [&](const ShadowPage& page, Cell& cell) {
+    Slot& write = cell.write;
+    if (!page.is_live(write) || write.listed || !write.asynchronous) return;
+    if (write.thread != thread || write.block != Slot::stored(block.number)) return;
+    write.asynchronous = false;
+    write.copied = true;
+    write.clock = block.clock;
+  };
+  for (const GlobalRange& range : ranges) {
+    const std::uint64_t end = range.begin + range.bytes;
+    for (std::uint64_t at = range.begin; at < end;) {
+      ShadowPage& page = global_page(state_->shadow, at >> ShadowPage::kBytesLog);
+      const PageLock lock(page);
+      state_->races.begin(page);
+      page.need_cells();
+      const std::uint64_t stop =
+          std::min(end, ((at >> ShadowPage::kBytesLog) + 1) << ShadowPage::kBytesLog);
+      const unsigned log = page.cell_log();
+      for (; at < stop; at = ((at >> log) + 1) << log) {
+        visit(page, page.cells()[(at & (ShadowPage::kBytes - 1)) >> log]);
+      }
+    }
+  }
 }
 
 }  // namespace halfgrad::emulator

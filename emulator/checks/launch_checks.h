@@ -15,6 +15,7 @@
 namespace halfgrad::emulator {
 
 struct Machine;
+struct GlobalRange;
 
 /// Lanes of one warp that take part in a barrier.
 struct Arrival {
@@ -42,6 +43,8 @@ class LaunchChecks {
   static KnownAccesses join(const KnownAccesses& a, const KnownAccesses& b);
   /// The accesses that these lanes did or are ordered after. Later ones are not among them.
   KnownAccesses release(Execution& execution);
+  /// Returns what a relaxed arrival releases: the accesses before the last fence of each lane.
+  KnownAccesses release_fenced(Execution& execution);
   /// Orders the lanes after these accesses.
   void acquire(Execution& execution, const KnownAccesses& accesses);
 
@@ -86,10 +89,20 @@ class LaunchChecks {
   void async_read_issued(Execution& execution, const Instruction& instruction, AsyncReader reader,
                          unsigned lane, std::span<const std::uint32_t> chunks);
   void async_read_waited(Execution& execution, std::span<const std::uint32_t> chunks);
+  /// A lane waited until its bulk copies had written these ranges of global memory.
+  void async_writes_waited(Execution& execution, unsigned lane,
+                           std::span<const GlobalRange> ranges);
   /// griddepcontrol.wait: the grids that a programmatic dependent launch overlaps have ended.
   void grids_waited(Execution& execution);
-  /// fence.proxy.async.
-  void proxy_fence(Execution& execution);
+  /// fence.proxy.async, or fence.mbarrier_init if `of_mbarriers`.
+  void proxy_fence(Execution& execution, bool of_mbarriers = false);
+  /// An asynchronous reduction in shared memory of `owner` has ended, which is such a fence, too.
+  void async_reduction_landed(Block& owner);
+  void mbarrier_initialised(Execution& execution, unsigned lane, Block& owner,
+                            std::uint32_t shared_offset, const Instruction& instruction);
+  /// A lane issues an asynchronous copy that signals the mbarrier.
+  void mbarrier_used_by_copy(Execution& execution, const Instruction& instruction, unsigned lane,
+                             Block& owner, std::uint32_t shared_offset);
   /// An asynchronous copy into shared memory of `owner` was issued by, or its completion waited for
   /// by, a lane.
   void async_copy_issued(Execution& execution, const Instruction& instruction, unsigned lane,

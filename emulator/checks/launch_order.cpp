@@ -1,8 +1,10 @@
 // Order of threads: barriers, fences, and launches of grids by kernels.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <halfgrad/emulator/checks/launch_state.h>
+#include <halfgrad/emulator/checks/report.h>
 
 namespace halfgrad::emulator {
 namespace {
@@ -129,10 +131,74 @@ void LaunchChecks::grids_waited(Execution& execution) {
   if (request.order != nullptr) request.order->note_wait(request.operation);
 }
 
-void LaunchChecks::proxy_fence(Execution& execution) {
+void LaunchChecks::proxy_fence(Execution& execution, bool of_mbarriers) {
   if (!state_->check_race) return;
   BlockKnowledge& block = state_of(*execution.block).knowledge;
-  block.proxy_fences.fence(execution.warp->index * kWarpSize, execution.mask, block.clock++);
+  const Clock now = block.clock++;
+  Knowledge known =
+      block.warps[execution.warp->index].complete(first_lane(execution.mask), execution.mask, now);
+  block.proxy_fences.fence(execution.warp->index * kWarpSize, execution.mask, std::move(known.own),
+                           now, of_mbarriers);
+}
+
+void LaunchChecks::async_reduction_landed(Block& owner) {
+  if (!state_->check_race) return;
+  BlockKnowledge& block = state_of(owner).knowledge;
+  block.proxy_fences.complete(block.clock++);
+}
+
+void LaunchChecks::mbarrier_initialised(Execution& execution, unsigned lane, Block& owner,
+                                        std::uint32_t shared_offset,
+                                        const Instruction& instruction) {
+  if (!state_->check_race) return;
+  BlockKnowledge& block = state_of(owner).knowledge;
+  const bool own = &owner == execution.block;
+  block.proxy_fences.initialise(shared_offset,
+                                {.thread = execution.warp->index * kWarpSize + lane,
+                                 .time = own ? block.clock : Clock{0},
+                                 .place = execution.frame->function->places[instruction.index]});
+}
+
+void LaunchChecks::mbarrier_used_by_copy(Execution& execution, const Instruction& instruction,
+                                         unsigned lane, Block& owner, std::uint32_t shared_offset) {
+  if (!state_->check_race) return;
+  const BlockKnowledge& block = state_of(owner).knowledge;
+  const ProxyFences::Init init = block.proxy_fences.init_of(shared_offset);
+  if (init.time == 0) return;
+  WarpKnowledge& warp = state_of(*execution.block).knowledge.warps[execution.warp->index];
+  const unsigned issuer = execution.warp->index * kWarpSize + lane;
+  const auto is_before = [&](unsigned thread, Clock clock) {
+    if (&owner == execution.block && thread == issuer) return true;
+    return warp.knows(lane, block.number, thread, clock);
+  };
+  const ProxyFences::Need need{.thread = init.thread,
+                               .time = init.time,
+                               .mbarrier = true,
+                               .issuer = &owner == execution.block ? issuer : ProxyFences::kNobody};
+  if (block.proxy_fences.follow(need, is_before)) return;
+  const GridTable& grids = state_->races.grids();
+  const std::string place = grids.place(block.number, init.place);
+  // CUDA's own examples of cuda::memcpy_async with a cuda::barrier have no such fence.
+  static constexpr std::array<const char*, 1> kFolders = {"/cuda/__barrier/"};
+  report(execution, instruction, lane, FindingKind::race,
+         "an asynchronous copy signals an mbarrier that it need not see: expected "
+         "fence.mbarrier_init or fence.proxy.async after mbarrier.init, by the thread that "
+         "initialised the mbarrier, and then a barrier",
+         kSharedWindow | shared_offset,
+         "mbarrier.init by " +
+             grids.thread(block.number, init.thread, execution.launch->request.kernel) + " at " +
+             place,
+         is_in_headers(place, kFolders) ? Severity::note : Severity::error);
+}
+
+KnownAccesses LaunchChecks::release_fenced(Execution& execution) {
+  if (!state_->check_race) return nullptr;
+  const WarpKnowledge& warp = state_of(*execution.block).knowledge.warps[execution.warp->index];
+  KnownAccesses released;
+  each_lane(execution.mask, [&](unsigned lane) {
+    released = halfgrad::emulator::join(released, warp.released_by_fence(lane, true));
+  });
+  return released;
 }
 
 }  // namespace halfgrad::emulator

@@ -156,16 +156,26 @@ void RaceDetector::check_cached(const ShadowPage& page, const Cell& cell, const 
          path == AccessPath::surface ? Severity::note : Severity::error);
 }
 
-void RaceDetector::check_proxy(const Cell& cell, const Touch& touch, LaneMask lanes) {
+void RaceDetector::check_proxy(const ShadowPage& page, const Cell& cell, const Touch& touch,
+                               LaneMask lanes) {
   const Slot& write = cell.write;
-  if (!touch.shared || write.clock == 0 || write.asynchronous || write.copied || write.listed)
-    return;
-  if (write.block != touch.block.number) return;  // the fences of other blocks are unknown
-  if (touch.block.proxy_fences.may_follow(write.thread, write.clock)) return;
+  if (write.clock == 0 || write.asynchronous || write.copied || write.listed) return;
+  if (page.standing(write) != Standing::current) return;
+  if (write.block != touch.stored_block()) return;  // the fences of other blocks are unknown
+  const unsigned lane = first_lane(lanes);
+  const auto is_before = [&](unsigned thread, Clock clock) {
+    const unsigned other = thread - touch.thread(0);
+    if (other < kWarpSize && (lanes >> other & 1) != 0) return true;
+    return touch.warp.knows(lane, thread, clock);
+  };
+  const ProxyFences::Need need{
+      .thread = write.thread, .time = write.clock, .issuer = touch.thread(lane)};
+  if (touch.block.proxy_fences.follow(need, is_before)) return;
   report(
-      touch, first_lane(lanes), FindingKind::race,
-      "an asynchronous read of shared memory that a store wrote, without fence.proxy.async after "
-      "the store",
+      touch, lane, FindingKind::race,
+      std::string("an asynchronous read of ") + (touch.shared ? "shared" : "global") +
+          " memory that a store wrote, without fence.proxy.async between the two: expected it in "
+          "the thread that stored, before a barrier",
       "a store by " + grids_.thread(write.block, write.thread, touch.kernel()) + " at " +
           grids_.place(write.block, write.instruction));
 }
@@ -206,9 +216,13 @@ void RaceDetector::check_lanes(const Touch& touch, LaneMask lanes, Earlier earli
 void RaceDetector::check_write(const Slot& write, const Touch& touch, LaneMask lanes) {
   if (write.clock == 0) return;
   if (write.asynchronous) {
+    const bool own = write.thread == (touch.thread(first_lane(lanes)) & 0x3ffu) &&
+                     write.block == touch.stored_block();
+    if (!touch.shared && touch.write && touch.access.asynchronous && own) return;
     report(touch, first_lane(lanes), FindingKind::async_copy,
            std::string(name_of(touch.write, touch.strong)) +
-               " of bytes that an asynchronous copy writes, before the copy was waited for",
+               " of bytes that an asynchronous copy writes, before the copy was waited for" +
+               (touch.shared ? "" : ": expected cp.async.bulk.wait_group, not .read, before"),
            "a copy issued by " + grids_.thread(write.block, write.thread, touch.kernel()) + " at " +
                grids_.place(write.block, write.instruction));
     return;

@@ -91,9 +91,9 @@ class RaceDetector {
   /// A load through a texture or surface of memory that the same launch has written.
   void check_cached(const ShadowPage& page, const Cell& cell, const Touch& touch, LaneMask lanes);
 
-  /// A read of shared memory by the asynchronous proxy, which does not see stores without
+  /// A read by the asynchronous proxy, which does not see stores of the launch without
   /// fence.proxy.async.
-  void check_proxy(const Cell& cell, const Touch& touch, LaneMask lanes);
+  void check_proxy(const ShadowPage& page, const Cell& cell, const Touch& touch, LaneMask lanes);
 
   void copy_issued(ShadowPage& page, Cell& cell, const Touch& touch, unsigned lane);
 

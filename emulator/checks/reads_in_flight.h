@@ -7,8 +7,8 @@
 namespace halfgrad::emulator {
 
 /// A reader of shared memory that goes on after its instruction: a product of wgmma, or a bulk copy
-/// to global memory.
-enum class AsyncReader : std::uint8_t { product, bulk_copy };
+/// to global memory or to another block of the cluster.
+enum class AsyncReader : std::uint8_t { product, bulk_copy, cluster_copy };
 
 /// The 16-byte chunks of a block's shared memory that products and bulk copies read which no wait
 /// has ended. A store to one of them comes too early, whatever orders it.

@@ -217,4 +217,17 @@ std::vector<Allocation> Allocations::live() const {
   return all;
 }
 
+std::vector<Allocation> Allocations::shared_with_host(std::size_t most) const {
+  const std::shared_lock lock(state_->mutex);
+  if (state_->pinned == nullptr) return {};
+  const Arena& arena = state_->pinned->arena;
+  std::vector<Allocation> all;
+  for (auto one = state_->live.lower_bound(arena.begin()); one != state_->live.end(); ++one) {
+    if (one->first >= arena.end()) break;
+    if (all.size() == most) return {};
+    all.push_back(one->second);
+  }
+  return all;
+}
+
 }  // namespace halfgrad::emulator

@@ -62,6 +62,9 @@ class Allocations {
   std::size_t bytes_in_use(int device) const;
   /// All live allocations, by address: for the check of leaks.
   std::vector<Allocation> live() const;
+  /// Live allocations of memory that host and devices share, without memory of add_host(); nothing
+  /// if there are more than `most`.
+  std::vector<Allocation> shared_with_host(std::size_t most) const;
 
  private:
   struct State;

@@ -2,10 +2,13 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <mutex>
 #include <stdexcept>
+
+#include <ucontext.h>
 
 #include <halfgrad/emulator/memory/allocations.h>
 #include <halfgrad/emulator/memory/arena.h>
@@ -21,6 +24,7 @@ struct Watched {
 // Atomics, because a signal handler may not take a lock that its own thread holds.
 std::array<Watched, 64> watched;
 std::atomic<HostAccessReport> report_access{nullptr};
+std::atomic<FaultHandler> fault_handler{nullptr};
 struct sigaction earlier_action;
 
 void print_report(std::uint64_t address) {
@@ -51,7 +55,24 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   }
 }
 
+/// Whether the access that faulted was a store; true where the processor does not tell.
+bool is_store([[maybe_unused]] void* context) {
+#if defined(__x86_64__)
+  constexpr greg_t kWrite = 2;  // bit 1 of the page fault's error code
+  return (static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & kWrite) != 0;
+#else
+  return true;
+#endif
+}
+
 void on_segmentation_fault(int signal, siginfo_t* info, void* context) {
+  const FaultHandler handler = fault_handler;
+  const int code = errno;
+  if (handler != nullptr &&
+      handler(reinterpret_cast<std::uint64_t>(info->si_addr), is_store(context))) {
+    errno = code;
+    return;
+  }
   static std::atomic_flag reported = ATOMIC_FLAG_INIT;
   if (!reported.test_and_set()) print_report(reinterpret_cast<std::uint64_t>(info->si_addr));
   reported.clear();
@@ -69,6 +90,13 @@ void install_handler() {
 }
 
 }  // namespace
+
+bool set_fault_handler(FaultHandler handler) {
+  fault_handler = handler;
+  install_handler();
+  struct sigaction now {};
+  return sigaction(SIGSEGV, nullptr, &now) == 0 && now.sa_sigaction == on_segmentation_fault;
+}
 
 void set_host_access_report(HostAccessReport report) { report_access = report; }
 

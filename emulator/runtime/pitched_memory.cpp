@@ -1,8 +1,11 @@
 // Pitched memory, and copies and memsets of two and three dimensions.
+#include <string_view>
+
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/copies.h>
 #include <halfgrad/emulator/runtime/memory.h>
 #include <halfgrad/emulator/runtime/per_thread_stream.h>
+#include <halfgrad/emulator/runtime/work.h>
 
 namespace halfgrad::emulator {
 namespace {
@@ -31,6 +34,14 @@ cudaError_t copy_3d(const char* function, const cudaMemcpy3DParms* parameters, c
   });
 }
 
+/// cudaMemset and its like wait for their work if they write pinned or managed memory (CUDA runtime
+/// API, "API synchronization behavior: Memset").
+bool waits_for_fill(std::string_view function, const void* to) {
+  if (function.find("Async") != std::string_view::npos) return false;
+  const MemoryPlace place = place_of(to);
+  return place == MemoryPlace::pinned || place == MemoryPlace::managed;
+}
+
 cudaError_t fill(const char* function, void* to, std::size_t pitch, int value, std::size_t width,
                  std::size_t height, cudaStream_t stream) {
   return api_call(function, [&] {
@@ -41,7 +52,9 @@ cudaError_t fill(const char* function, void* to, std::size_t pitch, int value, s
     parameters.elementSize = 1;
     parameters.width = width;
     parameters.height = height;
-    return fill_on_stream(function, parameters, stream);
+    const bool waits = waits_for_fill(function, to) && !is_capturing(stream);
+    const cudaError_t error = fill_on_stream(function, parameters, stream);
+    return waits && error == cudaSuccess ? wait_for_stream(stream) : error;
   });
 }
 

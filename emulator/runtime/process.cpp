@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include <halfgrad/emulator/checks/host_watch.h>
 #include <halfgrad/emulator/checks/suppressions.h>
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/device.h>
@@ -72,6 +73,10 @@ Machine machine(int device) {
           &set_condition,
           device,
           &may_access};
+}
+
+void watch_host_memory(const OperationOrder& order, const std::function<OperationId()>& host) {
+  watch_host_accesses(process().memory, process().findings, order, host);
 }
 
 void report_call(FindingKind kind, const char* function, std::string message, Severity severity) {

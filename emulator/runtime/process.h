@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include <cuda_runtime_api.h>
 
 #include <halfgrad/emulator/checks/finding.h>
@@ -40,6 +42,9 @@ cudaError_t sticky_error(int device);
 void set_sticky_error(cudaError_t error, int device = current_device());
 /// The error that programs see after a kernel was aborted for a finding of this kind.
 cudaError_t error_after(FindingKind kind);
+
+/// Watches memory that host and devices share until work runs or the host waits for some.
+void watch_host_memory(const OperationOrder& order, const std::function<OperationId()>& host);
 
 /// Adds a finding that no kernel made: a wrong argument, an illegal call. A call that only returns
 /// an error to its caller deserves a note.

@@ -10,7 +10,7 @@ void check_bulk_reads_of_exit(const Execution& execution) {
   if (execution.warp->bulk_reads.pending.empty()) return;
   if (!execution.launch->machine.settings.check_sync) return;
   for (const BulkRead& read : execution.warp->bulk_reads.pending) {
-    if ((execution.mask >> read.lane & 1) == 0) continue;
+    if (!read.reads || (execution.mask >> read.lane & 1) == 0) continue;
     // The finding names the copy, if the kernel itself issued it, not a function that it called.
     const Function& kernel = *execution.frame->function;
     const bool own = read.function == &kernel;

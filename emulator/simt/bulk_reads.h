@@ -10,13 +10,22 @@ namespace halfgrad::emulator {
 
 struct Function;
 
-/// A bulk copy to global memory that may still read shared memory.
+/// A piece of global memory.
+struct GlobalRange {
+  std::uint64_t begin = 0;
+  std::uint32_t bytes = 0;
+};
+
+/// A bulk copy to global memory that may still read shared memory, or whose elements in global
+/// memory may not be written yet.
 struct BulkRead {
   const Function* function = nullptr;  ///< the function that issued it
   const Instruction* instruction = nullptr;
   unsigned lane = 0;
   std::uint64_t group = 0;            ///< number of its bulk group in the lane; 0: not committed
   std::vector<std::uint32_t> chunks;  ///< byte offsets of 16-byte chunks of shared memory
+  bool reads = true;                  ///< no wait has ended the reads
+  std::vector<GlobalRange> writes;
 };
 
 /// Bulk copies to global memory of a warp, in the order of issue. Each lane has groups of its own.

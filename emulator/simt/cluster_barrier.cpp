@@ -33,8 +33,9 @@ void ClusterBarrier::arrive(Execution& execution, const Instruction& instruction
                  "a thread arrives at the cluster's barrier again and has not waited for it");
   }
   LaunchChecks* const checks = execution.launch->checks.get();
-  if (checks != nullptr && !relaxed) {
-    gathered_ = LaunchChecks::join(gathered_, checks->release(execution));
+  if (checks != nullptr) {
+    gathered_ = LaunchChecks::join(
+        gathered_, relaxed ? checks->release_fenced(execution) : checks->release(execution));
   }
   warp.cluster_arrived |= execution.mask;
   warp.cluster_owing |= execution.mask;

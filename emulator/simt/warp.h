@@ -61,8 +61,10 @@ struct BarrierCopy {
   std::uint32_t arrivals = 0;   ///< amount to subtract from the mbarrier's pending count
   unsigned warp = 0, lane = 0;  ///< the warp and lane that issued the copies
   std::uint32_t shared_offset = 0;
-  std::vector<std::byte> data;   ///< bytes of a bulk copy
-  std::vector<AsyncCopy> parts;  ///< copies issued by cp.async
+  std::vector<std::byte> data;        ///< bytes of a bulk copy
+  std::vector<AsyncCopy> parts;       ///< copies issued by cp.async
+  Block* source = nullptr;            ///< the block whose shared memory a bulk copy reads
+  std::vector<std::uint32_t> chunks;  ///< byte offsets of 16-byte chunks there
 };
 
 /// Lanes at one place of the program. A warp has one until its lanes diverge.

@@ -36,13 +36,18 @@ std::byte* locate_barrier(const Execution& execution, const Instruction& instruc
 
 /// Gives the copy to its mbarrier, which lies in the block with the address `to`.
 Block& give_to_barrier(Execution& execution, const Instruction& instruction, unsigned lane,
-                       std::uint64_t to, std::uint64_t barrier_address, BarrierCopy copy) {
+                       std::uint64_t to, std::uint64_t barrier_address, BarrierCopy copy,
+                       SignalPath path) {
   std::byte* const place = locate_barrier(execution, instruction, lane, barrier_address);
   const MbarrierAccess barrier(execution, instruction, lane, place);
   Block& owner = owner_of(execution, to);
   if (&owner != &barrier.owner()) {
     abort_kernel(execution, instruction, lane, FindingKind::async_copy,
                  "a copy into the shared memory of one block, with an mbarrier of another");
+  }
+  LaunchChecks* const checks = execution.launch->checks.get();
+  if (checks != nullptr && path == SignalPath::bulk_copy) {
+    checks->mbarrier_used_by_copy(execution, instruction, lane, owner, barrier.offset());
   }
   copy.barrier = barrier.offset();
   copy.warp = execution.warp->index;
@@ -53,9 +58,9 @@ Block& give_to_barrier(Execution& execution, const Instruction& instruction, uns
 
 }  // namespace
 
-void issue_copy(Execution& execution, const Instruction& instruction, unsigned lane,
-                unsigned alignment, std::uint64_t to, std::uint64_t barrier,
-                const std::vector<std::byte>& data) {
+Block& issue_copy(Execution& execution, const Instruction& instruction, unsigned lane,
+                  unsigned alignment, std::uint64_t to, std::uint64_t barrier,
+                  const std::vector<std::byte>& data, SignalPath path) {
   const auto bytes = static_cast<std::uint32_t>(data.size());
   const auto offset = static_cast<std::uint32_t>(to & kOffsetMask);
   each_piece(execution, instruction, lane,
@@ -68,17 +73,18 @@ void issue_copy(Execution& execution, const Instruction& instruction, unsigned l
   copy.bytes = bytes;
   copy.shared_offset = offset;
   copy.data = data;
-  Block& owner = give_to_barrier(execution, instruction, lane, to, barrier, std::move(copy));
+  Block& owner = give_to_barrier(execution, instruction, lane, to, barrier, std::move(copy), path);
   if (LaunchChecks* const checks = execution.launch->checks.get()) {
     checks->async_copy_issued(execution, instruction, lane, owner, offset, bytes);
   }
+  return owner;
 }
 
 void complete_bytes(Execution& execution, const Instruction& instruction, unsigned lane,
-                    std::uint64_t to, std::uint64_t barrier, std::uint32_t bytes) {
+                    std::uint64_t to, std::uint64_t barrier, std::uint32_t bytes, SignalPath path) {
   BarrierCopy copy;
   copy.bytes = bytes;
-  give_to_barrier(execution, instruction, lane, to, barrier, std::move(copy));
+  give_to_barrier(execution, instruction, lane, to, barrier, std::move(copy), path);
 }
 
 }  // namespace halfgrad::emulator

@@ -37,14 +37,17 @@ void each_piece(const Execution& execution, const Instruction& instruction, unsi
   }
 }
 
+/// Bulk copies signal their mbarrier by the asynchronous proxy, st.async and red.async do not.
+enum class SignalPath { bulk_copy, store };
+
 /// Issues a lane's copy of `data` to shared memory of a block of the cluster. It lands when the
-/// phase of that block's mbarrier completes.
-void issue_copy(Execution& execution, const Instruction& instruction, unsigned lane,
-                unsigned alignment, std::uint64_t to, std::uint64_t barrier,
-                const std::vector<std::byte>& data);
+/// phase of that block's mbarrier completes. Returns the block.
+Block& issue_copy(Execution& execution, const Instruction& instruction, unsigned lane,
+                  unsigned alignment, std::uint64_t to, std::uint64_t barrier,
+                  const std::vector<std::byte>& data, SignalPath path);
 
 /// Tells an mbarrier of the cluster that `bytes` bytes which it waits for have been written.
 void complete_bytes(Execution& execution, const Instruction& instruction, unsigned lane,
-                    std::uint64_t to, std::uint64_t barrier, std::uint32_t bytes);
+                    std::uint64_t to, std::uint64_t barrier, std::uint32_t bytes, SignalPath path);
 
 }  // namespace halfgrad::emulator

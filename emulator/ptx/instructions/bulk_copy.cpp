@@ -33,6 +33,18 @@ struct BulkOptions {
 
 constexpr unsigned kUnit = 16;  // bytes: sizes and addresses are multiples of it
 
+/// The copy, which its mbarrier has got, reads shared memory until it lands.
+void note_cluster_read(Execution& execution, const Instruction& instruction, unsigned lane,
+                       Block& owner, std::uint64_t address, std::uint32_t bytes) {
+  LaunchChecks* const checks = execution.launch->checks.get();
+  if (checks == nullptr || bytes == 0) return;
+  BarrierCopy& copy = owner.barrier_copies.back();
+  const auto begin = static_cast<std::uint32_t>(address & kOffsetMask);
+  for (std::uint32_t at = begin; at < begin + bytes; at += kUnit) copy.chunks.push_back(at);
+  copy.source = execution.block;
+  checks->async_read_issued(execution, instruction, AsyncReader::cluster_copy, lane, copy.chunks);
+}
+
 /// Reads a lane's bytes when the copy is issued.
 std::vector<std::byte> read_source(Execution& execution, const Instruction& instruction,
                                    unsigned lane, std::uint64_t address, std::uint32_t bytes) {
@@ -88,6 +100,7 @@ void copy_to_global(Execution& execution, const Instruction& instruction) {
   each_lane(execution.mask, [&](unsigned lane) {
     const std::uint32_t bytes = bytes_of_copy(execution, instruction, lane);
     const auto data = read_source(execution, instruction, lane, from[lane], bytes);
+    if (!reduces) note_bulk_write(execution, lane, to[lane], bytes);
     each_piece(execution, instruction, lane, access, to[lane], bytes,
                reduces ? nullptr : data.data(),
                [&](std::byte* place, std::uint32_t offset, std::uint32_t size) {
@@ -116,7 +129,8 @@ void reduce_in_shared(Execution& execution, const Instruction& instruction) {
                [&](std::byte* place, std::uint32_t offset, std::uint32_t size) {
                  reduce_elements(options, place, data.data() + offset, size);
                });
-    complete_bytes(execution, instruction, lane, to[lane], barriers[lane], bytes);
+    complete_bytes(execution, instruction, lane, to[lane], barriers[lane], bytes,
+                   SignalPath::bulk_copy);
   });
 }
 
@@ -132,12 +146,17 @@ void copy_to_shared(Execution& execution, const Instruction& instruction) {
     const std::uint32_t bytes = bytes_of_copy(execution, instruction, lane);
     const auto data = read_source(execution, instruction, lane, from[lane], bytes);
     if (!options.multicast) {
-      return issue_copy(execution, instruction, lane, kUnit, to[lane], barriers[lane], data);
+      Block& owner = issue_copy(execution, instruction, lane, kUnit, to[lane], barriers[lane], data,
+                                SignalPath::bulk_copy);
+      if (options.from == Space::shared) {
+        note_cluster_read(execution, instruction, lane, owner, from[lane], bytes);
+      }
+      return;
     }
     const std::uint32_t blocks = execution.lanes<std::uint16_t>(instruction.source(4))[lane];
     each_lane(blocks, [&](unsigned rank) {
       issue_copy(execution, instruction, lane, kUnit, cluster_address(rank, to[lane]),
-                 cluster_address(rank, barriers[lane]), data);
+                 cluster_address(rank, barriers[lane]), data, SignalPath::bulk_copy);
     });
   });
 }

@@ -3,7 +3,8 @@
 //
 // A copy to global memory is done when it is issued. Until its thread waits for its group it may
 // still read shared memory: the check of races sees its loads once at the issue and once at the
-// wait, and reports each store to these bytes between the two.
+// wait, and reports each store to these bytes between the two. What it writes to global memory
+// nobody may access until its thread waits by wait_group without .read.
 #include <halfgrad/emulator/ptx/instructions/bulk_groups.h>
 
 #include <algorithm>
@@ -47,7 +48,8 @@ void finish(Execution& execution, const Instruction& instruction, const BulkRead
   }
 }
 
-/// Ends the reads of all groups of each lane but the `immediate` youngest.
+/// Ends all groups of each lane but the `immediate` youngest, or only their reads.
+template <bool OnlyReads>
 void wait(Execution& execution, const Instruction& instruction) {
   BulkReads& reads = execution.warp->bulk_reads;
   const auto keep = static_cast<std::uint64_t>(instruction.immediate);
@@ -55,13 +57,20 @@ void wait(Execution& execution, const Instruction& instruction) {
     return (execution.mask >> read.lane & 1) != 0 && read.group != 0 &&
            read.group + keep <= reads.committed[read.lane];
   };
-  for (const BulkRead& read : reads.pending) {
+  LaunchChecks* const checks = execution.launch->checks.get();
+  for (BulkRead& read : reads.pending) {
     if (!ends(read)) continue;
     // A finding names the copy, if this function issued it.
     const bool own = read.function == execution.frame->function;
-    finish(execution, own ? *read.instruction : instruction, read);
+    if (read.reads) finish(execution, own ? *read.instruction : instruction, read);
+    read.reads = false;
+    if (!OnlyReads && checks != nullptr) {
+      checks->async_writes_waited(execution, read.lane, read.writes);
+    }
   }
-  std::erase_if(reads.pending, ends);
+  std::erase_if(reads.pending, [&](const BulkRead& read) {
+    return ends(read) && (!OnlyReads || read.writes.empty());
+  });
 }
 
 }  // namespace
@@ -78,11 +87,19 @@ void note_bulk_read(Execution& execution, const Instruction& instruction, unsign
   BulkRead read{.function = execution.frame->function,
                 .instruction = &instruction,
                 .lane = lane,
-                .chunks = source.take()};
+                .chunks = source.take(),
+                .writes = {}};
   if (LaunchChecks* const checks = execution.launch->checks.get()) {
     checks->async_read_issued(execution, instruction, AsyncReader::bulk_copy, lane, read.chunks);
   }
   execution.warp->bulk_reads.pending.push_back(std::move(read));
+}
+
+void note_bulk_write(Execution& execution, unsigned lane, std::uint64_t address,
+                     std::uint32_t bytes) {
+  std::vector<BulkRead>& pending = execution.warp->bulk_reads.pending;
+  if (execution.launch->checks == nullptr || pending.empty()) return;
+  if (pending.back().lane == lane) pending.back().writes.push_back({address, bytes});
 }
 
 void decode_bulk_group(Encoder& encoder) {
@@ -94,7 +111,7 @@ void decode_bulk_group(Encoder& encoder) {
     encoder.unknown("expected cp.async.bulk.wait_group{.read} N");
   }
   encoder.instruction.immediate = static_cast<std::int64_t>(encoder.statement.operands[0].bits);
-  encoder.instruction.execute = wait;
+  encoder.instruction.execute = encoder.statement.has("read") ? wait<true> : wait<false>;
 }
 
 }  // namespace halfgrad::emulator

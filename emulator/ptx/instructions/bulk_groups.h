@@ -28,6 +28,10 @@ class BulkSource {
 void note_bulk_read(Execution& execution, const Instruction& instruction, unsigned lane,
                     BulkSource& source);
 
+/// The lane's last copy of the warp writes these bytes of global memory.
+void note_bulk_write(Execution& execution, unsigned lane, std::uint64_t address,
+                     std::uint32_t bytes);
+
 /// cp.async.bulk.commit_group;  cp.async.bulk.wait_group{.read} N;
 void decode_bulk_group(Encoder& encoder);
 

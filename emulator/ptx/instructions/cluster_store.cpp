@@ -44,7 +44,9 @@ void execute_async(Execution& execution, const Instruction& instruction) {
     const auto data = values_of(execution, instruction, options, lane);
     const auto bytes = static_cast<std::uint32_t>(data.size());
     if (options.reduction == nullptr) {
-      return issue_copy(execution, instruction, lane, bytes, to[lane], barriers[lane], data);
+      issue_copy(execution, instruction, lane, bytes, to[lane], barriers[lane], data,
+                 SignalPath::store);
+      return;
     }
     each_piece(execution, instruction, lane,
                {.space = Space::shared,
@@ -54,7 +56,8 @@ void execute_async(Execution& execution, const Instruction& instruction) {
                to[lane], bytes, data.data(), [&](std::byte* place, std::uint32_t, std::uint32_t) {
                  options.reduction(place, data.data(), true);
                });
-    complete_bytes(execution, instruction, lane, to[lane], barriers[lane], bytes);
+    complete_bytes(execution, instruction, lane, to[lane], barriers[lane], bytes,
+                   SignalPath::store);
   });
 }
 

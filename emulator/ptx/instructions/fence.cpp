@@ -22,6 +22,13 @@ void fence(Execution& execution, const Instruction& instruction) {
   if (checks != nullptr) checks->fence(execution, options.sequential, options.scope);
 }
 
+/// fence.mbarrier_init: a release of the inits, also to the asynchronous path.
+void fence_of_mbarriers(Execution& execution, const Instruction& instruction) {
+  LaunchChecks* checks = execution.launch->checks.get();
+  if (checks != nullptr) checks->proxy_fence(execution, true);
+  fence(execution, instruction);  // releases the fence before, too
+}
+
 /// fence.proxy orders accesses of one thread by different paths, such as bulk copies. It orders no
 /// threads, and the emulator's copies read and write in the order of the program anyway.
 void order_paths(Execution&, const Instruction&) {}
@@ -61,7 +68,10 @@ void decode_fence(Encoder& encoder) {
   encoder.instruction.set_options(options);
   const bool between_paths = encoder.statement.has("proxy") && form.order == Order::weak;
   const bool alias = encoder.statement.has("alias");
-  encoder.instruction.execute = !between_paths ? fence : alias ? order_paths : order_async_path;
+  encoder.instruction.execute = encoder.statement.has("mbarrier_init") ? fence_of_mbarriers
+                                : !between_paths                       ? fence
+                                : alias                                ? order_paths
+                                                                       : order_async_path;
   encoder.instruction.kind = InstructionClass::barrier;
 }
 

@@ -66,6 +66,10 @@ void initialise(Execution& execution, const Instruction& instruction) {
     }
     MbarrierAccess barrier(execution, instruction, lane, places.lane[lane]);
     barrier.word = {.pending = count[lane], .expected = count[lane]};
+    LaunchChecks* const checks = execution.launch->checks.get();
+    if (checks != nullptr) {
+      checks->mbarrier_initialised(execution, lane, barrier.owner(), barrier.offset(), instruction);
+    }
   });
 }
 
@@ -136,8 +140,11 @@ void wait(Execution& execution, const Instruction& instruction) {
   land_for_waiters(execution, instruction);
   LaneMask complete = 0;
   const Order order = instruction.options<MemoryOptions>().order;
-  const Access access =
-      access_to(execution, instruction, AccessKind::atomic, order, MbarrierAct::wait);
+  Access access = access_to(execution, instruction, AccessKind::atomic, order, MbarrierAct::wait);
+  // Without a scope a wait means the block, and CUTLASS relies on such waits in clusters.
+  if (const auto& options = instruction.options<MemoryOptions>(); options.scope_given) {
+    access.scope = options.scope;
+  }
   LaunchChecks* const checks = execution.launch->checks.get();
   const auto test = [&](unsigned lane, const MbarrierAccess& barrier) {
     bool phase;
@@ -203,6 +210,7 @@ MemoryOptions options_of(const Encoder& encoder, Order order) {
   options.space = form.space;
   options.order = form.order == Order::weak ? order : form.order;
   options.scope = form.scope_given ? form.scope : Scope::cta;
+  options.scope_given = form.scope_given;
   return options;
 }
 

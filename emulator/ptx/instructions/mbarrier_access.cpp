@@ -62,6 +62,11 @@ bool MbarrierAccess::let_copies_land() {
   LaunchChecks* const checks = execution_.launch->checks.get();
   for (const BarrierCopy& copy : copies) {
     if (copy.barrier != offset_) continue;
+    if (copy.source != nullptr && checks != nullptr) {
+      Execution reader = execution_;
+      reader.block = copy.source;
+      checks->async_read_waited(reader, copy.chunks);
+    }
     if (!copy.data.empty()) {
       land_for_barrier(there, copy.shared_offset, copy.data.data(),
                        static_cast<unsigned>(copy.data.size()));
@@ -69,7 +74,7 @@ bool MbarrierAccess::let_copies_land() {
     // A reduction has stored its elements already; its completion is a fence (PTX ISA, "Async
     // proxy").
     const bool reduces = copy.bytes != 0 && copy.data.empty();
-    if (reduces && checks != nullptr) checks->proxy_fence(there);
+    if (reduces && checks != nullptr) checks->async_reduction_landed(*owner_);
     for (const AsyncCopy& part : copy.parts) {
       land_for_barrier(there, part.shared_offset, part.data.data(), part.bytes);
     }

@@ -33,6 +33,7 @@ struct MemoryOptions {
   Order order = Order::weak;
   Scope scope = Scope::gpu;
   std::uint8_t base_bytes = 8;  ///< bytes of the base address: 4 or 8
+  bool scope_given = false;     ///< kept for mbarriers only
   bool overwrites = false;      ///< an atomic exchange whose old value no instruction reads
   AccessPath path = AccessPath::memory;
 };

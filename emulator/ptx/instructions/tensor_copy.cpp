@@ -10,6 +10,7 @@
 #include <halfgrad/emulator/checks/report.h>
 #include <halfgrad/emulator/memory/cluster_address.h>
 #include <halfgrad/emulator/ptx/instructions/barrier_copies.h>
+#include <halfgrad/emulator/ptx/instructions/bulk_groups.h>
 #include <halfgrad/emulator/ptx/instructions/memory_decoders.h>
 #include <halfgrad/emulator/ptx/instructions/memory_form.h>
 #include <halfgrad/emulator/ptx/instructions/reductions.h>
@@ -64,13 +65,13 @@ void load_tile(Execution& execution, const Instruction& instruction) {
     for (const TileRun& run : swizzled_tile(box.map, tile, to[lane])) {
       if (!options.multicast) {
         issue_copy(execution, instruction, lane, kRunAlignment, run.address, barriers[lane],
-                   run.data);
+                   run.data, SignalPath::bulk_copy);
         continue;
       }
       const std::uint32_t blocks = execution.lanes<std::uint16_t>(instruction.source(3))[lane];
       each_lane(blocks, [&](unsigned rank) {
         issue_copy(execution, instruction, lane, kRunAlignment, cluster_address(rank, run.address),
-                   cluster_address(rank, barriers[lane]), run.data);
+                   cluster_address(rank, barriers[lane]), run.data, SignalPath::bulk_copy);
       });
     }
   });
@@ -107,6 +108,7 @@ void store_tile(Execution& execution, const Instruction& instruction) {
     const auto element = static_cast<std::uint8_t>(bytes_of(box.map.element));
     for (const TensorRow& row : rows) {
       const std::byte* const data = tile.data() + row.tile_offset;
+      note_bulk_write(execution, lane, row.address, row.bytes);
       each_piece(execution, instruction, lane,
                  {.space = Space::global,
                   .kind = AccessKind::store,

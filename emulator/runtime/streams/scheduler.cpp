@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <halfgrad/emulator/checks/host_watch.h>
+
 namespace halfgrad::emulator {
 namespace {
 
@@ -232,6 +234,7 @@ void Scheduler::run_first(Lock& lock, Chain& chain) {
     lock.unlock();
     const OperationId outer = std::exchange(running_here, task.operation);
     const bool outer_host = std::exchange(host_function_here, task.is_host_function);
+    end_host_watch();
     if (task.run) task.run(task.operation);
     running_here = outer;
     host_function_here = outer_host;

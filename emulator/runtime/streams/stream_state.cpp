@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <halfgrad/emulator/checks/host_watch.h>
 #include <halfgrad/emulator/runtime/process.h>
 
 namespace halfgrad::emulator {
@@ -139,6 +140,7 @@ Clock StreamState::given_to_device(int device) {
 }
 
 void StreamState::order_host(const Clock& after) {
+  end_host_watch();
   host_reads.check();
   host_reads.forget(after);
   host_ = joined(host_, after);
@@ -149,12 +151,20 @@ void StreamState::run_eagerly() {
   scheduler.run_eagerly();
   const std::lock_guard lock(mutex);
   host_reads.accept();
+  watch_host();
 }
 
 void StreamState::wait(const Clock& target) {
   scheduler.run_until(target);
   const std::lock_guard lock(mutex);
   order_host(target);
+  watch_host();
+}
+
+void StreamState::watch_host() {
+  if (settings_.lazy_streams || !settings_.check_race) return;
+  if (Scheduler::running_operation() != 0) return;
+  watch_host_memory(log, [this] { return host_operation(); });
 }
 
 OperationId StreamState::host_operation() {
@@ -172,6 +182,7 @@ bool StreamState::try_wait(const Clock& target) {
   if (!scheduler.try_run(target)) return false;
   const std::lock_guard lock(mutex);
   order_host(target);
+  watch_host();
   return true;
 }
 

@@ -76,6 +76,7 @@ class StreamState {
 
  private:
   void forget_old_operations();
+  void watch_host();
 
   const Settings settings_;
   std::map<int, Stream*> legacy_;

@@ -98,7 +98,7 @@ TEST_F(TensorFindings, StoresNeedAFenceBeforeACopyReadsThem) {
   }
   run(map(), stored("bar.sync 0;"));
   ASSERT_EQ(gpu.found(FindingKind::race).size(), 1u);
-  EXPECT_HAS(gpu.found(FindingKind::race)[0].message, "without fence.proxy.async after the store");
+  EXPECT_HAS(gpu.found(FindingKind::race)[0].message, "without fence.proxy.async between the two");
   EXPECT_HAS(gpu.found(FindingKind::race)[0].other, "a store by thread (0,0,0)");
 }
 

@@ -58,7 +58,8 @@ class TensorCopies : public testing::Test {
         ".shared .align 1024 .b8 tile[8192];\n.shared .align 8 .b64 bar;\n"
         "ld.param.u64 %rd1, [buffer];\nmov.b64 %rd2, map;\ncvta.param.u64 %rd2, %rd2;\n"
         "mov.u32 %r1, %tid.x;\nmov.u32 %r2, tile;\nmov.u32 %r3, bar;\n"
-        "setp.eq.u32 %p1, %r1, 0;\n@%p1 mbarrier.init.shared.b64 [%r3], 1;\nbar.sync 0;\n" +
+        "setp.eq.u32 %p1, %r1, 0;\n@%p1 mbarrier.init.shared.b64 [%r3], 1;\n"
+        "fence.mbarrier_init.release.cluster;\nbar.sync 0;\n" +
         body + "\nret;\n}\n";
     Arguments arguments;
     arguments(gpu.address()).bytes.resize(64 + sizeof map);

@@ -55,6 +55,7 @@ std::string sent_to_block_0(const std::string& send) {
     @%p2 bra READY;
     st.shared.u64 [%r10], 1000;
     mbarrier.init.shared.b64 [%r8], 1;
+    fence.mbarrier_init.release.cluster;
     mbarrier.arrive.expect_tx.shared.b64 _, [%r8], 24;
   READY:
   )" + kSync +
@@ -102,6 +103,7 @@ TEST_F(ClusterCopies, CopyInBulkToSeveralBlocks) {
     mov.u32 %r8, bar;
     mov.u32 %r9, got;
     mbarrier.init.shared.b64 [%r8], 1;
+    fence.mbarrier_init.release.cluster;
     mbarrier.arrive.expect_tx.shared.b64 _, [%r8], 32;
   )" + kSync +
       R"(
@@ -128,6 +130,7 @@ TEST_F(ClusterCopies, CopyATensorToSeveralBlocks) {
     mov.u32 %r8, bar;
     mov.u32 %r9, got;
     mbarrier.init.shared.b64 [%r8], 1;
+    fence.mbarrier_init.release.cluster;
     setp.eq.u32 %p3, %r5, 2;
     selp.u32 %r10, 0, 32, %p3;
     mbarrier.arrive.expect_tx.shared.b64 _, [%r8], %r10;

@@ -160,6 +160,7 @@ const std::string kMbarrierThatWaits = R"(
     setp.eq.u32 %p1, %r1, 0;
     @!%p1 bra MADE;
     mbarrier.init.shared.b64 [%r2], 2;
+    fence.mbarrier_init.release.cluster;
     mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 64;
     cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], 32, [%r2];
   MADE:

@@ -14,6 +14,7 @@
 namespace halfgrad::emulator {
 
 std::string call_sites() { return ""; }
+void watch_host_memory(const OperationOrder&, const std::function<OperationId()>&) {}
 
 namespace {
 
