@@ -11,7 +11,7 @@
 namespace halfgrad::testing {
 
 /// A kernel under test: writes op(inputs) to every element of its output, or of its outputs, in the
-/// order that docs/kernel_check.md states. It is a function of (inputs, output) or of (inputs,
+/// order that docs/kernel_budget.md states. It is a function of (inputs, output) or of (inputs,
 /// outputs). All arrays are on the device of the check's options; a GPU kernel runs on
 /// current_stream(output.device()).
 class Kernel {

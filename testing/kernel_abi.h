@@ -33,7 +33,7 @@ struct halfgrad_tensor {
 };
 
 /* Writes every element of output, or of outputs output[0], output[1], ... for an op with several:
-   their count and order are in docs/kernel_check.md, beside the op. `stream` is a cudaStream_t,
+   their count and order are in docs/kernel_budget.md, beside the op. `stream` is a cudaStream_t,
    NULL on the host. Returns 0, or another code if it refuses the operands. */
 typedef int (*halfgrad_kernel)(const struct halfgrad_tensor* inputs, int32_t input_count,
                                const struct halfgrad_tensor* output, void* stream);

@@ -3,7 +3,7 @@
 
 #include <halfgrad/testing/kernel_check.h>
 
-/// The sizes of a default check. docs/kernel_check.md says which mistakes each of them shows.
+/// The sizes of a default check. docs/kernel_faults.md says which mistakes each of them shows.
 namespace halfgrad::testing {
 namespace {
 

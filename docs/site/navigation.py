@@ -6,7 +6,7 @@ SECTIONS = {
     "Use": ["docs/own_data.md", "docs/distributed.md", "docs/python.md", "docs/inspector.md", "docs/report.md", "docs/tracing.md",
             "docs/files.md", "docs/dtypes.md", "docs/packages.md", "docs/guards.md", "docs/eigen.md", "docs/differences.md",
          "docs/libtorch.md"],
-    "Check kernels": ["docs/kernel_check.md", "docs/emulator.md", "docs/planted_bugs.md",
+    "Check kernels": ["docs/kernel_check.md", "docs/kernel_faults.md", "docs/kernel_budget.md", "docs/emulator.md", "docs/planted_bugs.md",
                       "docs/kernel_audit.md", "docs/pytorch_ops.md", "docs/gpu-verified.md"],
     "Reference": ["docs/ops.md", "docs/performance.md", "docs/performance_gpu.md", "docs/performance_cpu.md"],
     "Develop": ["CONTRIBUTING.md", "docs/adding_an_op.md", "docs/dependencies.md",

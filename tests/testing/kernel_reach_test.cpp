@@ -137,7 +137,7 @@ TEST(KernelReach, RepeatedCallsCanBeReplayed) {
   EXPECT_NE(drawn(), drawn());
 }
 
-// docs/kernel_check.md says that these pass.
+// docs/kernel_faults.md says that these pass.
 sigjmp_buf before_read;
 void go_back(int) { siglongjmp(before_read, 1); }
 

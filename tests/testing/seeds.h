@@ -8,7 +8,7 @@
 
 namespace halfgrad::testing {
 
-/// The environment's HALFGRAD_SEEDS, or `usual`. docs/kernel_check.md says how many
+/// The environment's HALFGRAD_SEEDS, or `usual`. docs/kernel_faults.md says how many
 /// planted mistakes were tried with ten.
 inline std::uint64_t seeds(std::uint64_t usual) {
   const char* given = std::getenv("HALFGRAD_SEEDS");
