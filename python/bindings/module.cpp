@@ -25,7 +25,7 @@ nanobind::object argument_error() {
   const auto bases = nanobind::make_tuple(nanobind::handle(PyExc_ValueError),
                                           nanobind::handle(PyExc_RuntimeError));
   return nanobind::steal(PyErr_NewExceptionWithDoc(
-      "halfgrad.ArgumentError",
+      "halfgrad._halfgrad.ArgumentError",
       "An argument that an op or a class cannot take. It is a ValueError, and also a\n"
       "RuntimeError, which PyTorch raises.",
       bases.ptr(), nullptr));

@@ -22,11 +22,11 @@ Number = Union[Tensor, float]
 def _tensors(*values: Number) -> list[Tensor]:
     """The values as tensors of one shape."""
     known = next((value for value in values if isinstance(value, Tensor)), None)
-    return _halfgrad.broadcast_tensors(*[
+    return list(_halfgrad.broadcast_tensors(*[
         value if isinstance(value, Tensor) else
         _halfgrad.tensor(float(value), dtype=known.dtype if known is not None else None,
                          device=known.device if known is not None else None)
-        for value in values])
+        for value in values]))
 
 
 def _inside(probs: Tensor) -> Tensor:
