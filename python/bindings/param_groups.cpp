@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <string_view>
 #include <type_traits>
-#include <utility>
+
+#include <halfgrad/python/bindings/edit_distance.h>
 
 namespace halfgrad::python {
 namespace {
@@ -32,21 +32,6 @@ nb::dict notes_to_change(ParamGroup& group) {
     group.annotations = std::make_shared<PythonObject>(nb::dict());
   }
   return notes_of(group);
-}
-
-/// The number of letters to insert, remove or replace until two words are the same (Levenshtein).
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
 }
 
 /// A tensor, or an iterable of them.
@@ -93,7 +78,7 @@ void expect_no_typing_error(const std::string& name) {
   if (name.size() < kShort) return;
   const ParamGroup group;
   visit_options(group, [&](const char* known, const auto&) {
-    if (distance(name, known) > 2) return;
+    if (edit_distance(name, known) > 2) return;
     throw nb::key_error(
         ("expected an option of a parameter group, got \"" + name + "\"; is it \"" + known + "\"?")
             .c_str());
