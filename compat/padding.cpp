@@ -18,14 +18,17 @@ std::string text_of(const std::vector<std::int64_t>& pad) {
   return '[' + text + ']';
 }
 
+void check_pairs(const Tensor& self, const std::vector<std::int64_t>& pad) {
+  if (pad.size() % 2 == 0 && static_cast<std::int64_t>(pad.size()) <= 2 * self.dim()) return;
+  detail::fail("pad", "expected a pair for each of at most {} dimensions, got {}", self.dim(),
+               text_of(pad));
+}
+
 // Calls border(x, dim, before, after) for each dimension that grows, after removing the elements
 // that negative numbers name.
 template <class Border>
 Tensor padded(const Tensor& self, const std::vector<std::int64_t>& pad, const Border& border) {
-  if (pad.size() % 2 != 0 || static_cast<std::int64_t>(pad.size()) > 2 * self.dim()) {
-    detail::fail("pad", "expected a pair for each of at most {} dimensions, got {}", self.dim(),
-                 text_of(pad));
-  }
+  check_pairs(self, pad);
   Tensor result = self;
   for (std::size_t i = 0; i < pad.size(); i += 2) {
     const std::int64_t dim = self.dim() - 1 - static_cast<std::int64_t>(i / 2);
@@ -50,18 +53,14 @@ Tensor padded(const Tensor& self, const std::vector<std::int64_t>& pad, const Bo
 std::vector<std::int64_t> positions(std::int64_t size, std::int64_t before, std::int64_t after,
                                     PadMode mode) {
   const std::int64_t longest = std::max(before, after);
-  const bool fits = mode == kReflect    ? longest < size
-                    : mode == kCircular ? longest <= size
-                                        : size > 0;
+  const bool fits = mode == kReflect ? longest < size : longest <= size;
   if (!fits) {
     detail::fail("pad", "expected borders {} the dimension of {}, got {} and {}",
                  mode == kReflect ? "shorter than" : "that fit", size, before, after);
   }
   std::vector<std::int64_t> result;
   for (std::int64_t i = -before; i < size + after; ++i) {
-    if (mode == kReplicate) {
-      result.push_back(std::clamp<std::int64_t>(i, 0, size - 1));
-    } else if (mode == kCircular) {
+    if (mode == kCircular) {
       result.push_back((i + size) % size);
     } else {
       result.push_back(i < 0 ? -i : i >= size ? 2 * (size - 1) - i : i);
@@ -85,8 +84,35 @@ Tensor constant_pad_nd(const Tensor& self, const std::vector<std::int64_t>& pad,
   return padded(self, pad, border);
 }
 
+namespace {
+
+// Element j of a dimension is element clamp(j - before, 0, size - 1) of the input, also where
+// `before` or `after` is negative.
+Tensor replicated(const Tensor& self, const std::vector<std::int64_t>& pad) {
+  check_pairs(self, pad);
+  Tensor result = self;
+  for (std::size_t i = 0; i < pad.size(); i += 2) {
+    const std::int64_t dim = self.dim() - 1 - static_cast<std::int64_t>(i / 2);
+    const std::int64_t size = self.size(dim);
+    const std::int64_t grown = size + pad[i] + pad[i + 1];
+    if (grown < 1 || size < 1) {
+      detail::fail("pad", "expected to keep at least one element of the {} in dimension {}, got {}",
+                   size, dim, text_of(pad));
+    }
+    std::vector<std::int64_t> places;
+    for (std::int64_t j = 0; j < grown; ++j) {
+      places.push_back(std::clamp<std::int64_t>(j - pad[i], 0, size - 1));
+    }
+    result = result.index_select(dim, tensor(places).to(self.device()));
+  }
+  return pad.empty() ? result.clone() : result;
+}
+
+}  // namespace
+
 Tensor nn::functional::pad(const Tensor& input, const PadFuncOptions& options) {
   if (options.mode() == kConstant) return constant_pad_nd(input, options.pad(), options.value());
+  if (options.mode() == kReplicate) return replicated(input, options.pad());
   const auto border = [&](const Tensor& x, std::int64_t dim, std::int64_t before,
                           std::int64_t after) {
     const auto places = positions(x.size(dim), before, after, options.mode());

@@ -50,7 +50,8 @@ const char* libtorch_name(DType dtype) {
 namespace {
 
 bool is_norm(const nn::Module& module) {
-  return module.as<nn::LayerNorm>() != nullptr || module.as<nn::BatchNorm1d>() != nullptr;
+  return module.as<nn::LayerNorm>() != nullptr || module.as<nn::GroupNorm>() != nullptr ||
+         module.as<nn::BatchNorm1d>() != nullptr;
 }
 
 /// The options of a module as libtorch prints them, where they differ.

@@ -59,8 +59,8 @@ struct Checkpoint {
   void write(const std::string& name, optim::AsyncOptimizer& optimizer);
   void read(const std::string& name, optim::AsyncOptimizer& optimizer) const;
 
-  /// Stores NAME/last_epoch, base_lrs, last_lr, pending_steps and pending_skipped, and the
-  /// schedulers of a sequence as NAME/0/... Read the optimizer first: the scheduler counts its
+  /// Stores NAME/last_epoch, base_lrs, last_lr, pending_steps, pending_skipped and fraction, and
+  /// the schedulers of a sequence as NAME/0/... Read the optimizer first: the scheduler counts its
   /// steps.
   void write(const std::string& name, const optim::LRScheduler& scheduler);
   void read(const std::string& name, optim::LRScheduler& scheduler) const;

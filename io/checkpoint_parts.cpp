@@ -58,6 +58,7 @@ void write_schedule(Checkpoint& to, const std::string& name, const optim::LRSche
   to.write(name + "/last_lr", rates(state.last_lr));
   to.write(name + "/pending_steps", state.pending_steps);
   to.write(name + "/pending_skipped", state.pending_skipped);
+  if (state.fraction != 0) to.write(name + "/fraction", state.fraction);
   for (std::size_t i = 0; i < state.schedulers.size(); ++i) {
     write_schedule(to, name + "/" + std::to_string(i), state.schedulers[i]);
   }
@@ -69,6 +70,8 @@ optim::LRSchedulerState read_schedule(const Checkpoint& from, const std::string&
                                 .last_lr = from.numbers(name + "/last_lr"),
                                 .pending_steps = from.integer(name + "/pending_steps"),
                                 .pending_skipped = from.integer(name + "/pending_skipped")};
+  const std::string fraction = name + "/fraction";
+  if (from.tensors.contains(fraction)) state.fraction = from.number(fraction);
   const auto nested = [&] { return name + "/" + std::to_string(state.schedulers.size()); };
   while (from.tensors.contains(nested() + "/last_epoch")) {
     state.schedulers.push_back(read_schedule(from, nested()));

@@ -57,7 +57,8 @@ void RMSNorm::reset_parameters() {
 GroupNorm::GroupNorm(std::int64_t num_groups, std::int64_t num_channels,
                      GroupNormArguments arguments)
     : Callable("GroupNorm", detail::text(num_groups, ", ", num_channels, ", eps=", arguments.eps,
-                                         ", affine=", arguments.affine)),
+                                         ", affine=", arguments.affine,
+                                         ", bias=", arguments.affine && arguments.bias)),
       options(num_groups, num_channels, arguments.eps, arguments.affine) {
   if (num_groups < 1 || num_channels < 1 || num_channels % num_groups != 0) {
     halfgrad::detail::fail("GroupNorm", "expected groups that divide {} channels, got {}",
@@ -66,7 +67,7 @@ GroupNorm::GroupNorm(std::int64_t num_groups, std::int64_t num_channels,
   if (!arguments.affine) return;
   const CreationOptions kind{.dtype = arguments.dtype, .device = arguments.device};
   weight = register_parameter("weight", ones({num_channels}, kind));
-  bias = register_parameter("bias", zeros({num_channels}, kind));
+  if (arguments.bias) bias = register_parameter("bias", zeros({num_channels}, kind));
 }
 
 Tensor GroupNorm::forward(const Tensor& input) const {
@@ -84,16 +85,17 @@ void GroupNorm::reset_parameters() {
 
 BatchNorm1d::BatchNorm1d(std::int64_t num_features, BatchNorm1dArguments arguments)
     : Callable("BatchNorm1d",
-               detail::text(num_features, ", eps=", arguments.eps, ", momentum=",
-                            arguments.momentum ? detail::text(*arguments.momentum) : "none",
-                            ", affine=", arguments.affine, ", bias=", arguments.affine,
-                            ", track_running_stats=", arguments.track_running_stats)),
+               detail::text(
+                   num_features, ", eps=", arguments.eps,
+                   ", momentum=", arguments.momentum ? detail::text(*arguments.momentum) : "none",
+                   ", affine=", arguments.affine, ", bias=", arguments.affine && arguments.bias,
+                   ", track_running_stats=", arguments.track_running_stats)),
       options(num_features, arguments.eps, arguments.momentum, arguments.affine,
               arguments.track_running_stats) {
   const CreationOptions kind{.dtype = arguments.dtype, .device = arguments.device};
   if (arguments.affine) {
     weight = register_parameter("weight", ones({num_features}, kind));
-    bias = register_parameter("bias", zeros({num_features}, kind));
+    if (arguments.bias) bias = register_parameter("bias", zeros({num_features}, kind));
   }
   if (arguments.track_running_stats) {
     running_mean = register_buffer("running_mean", zeros({num_features}, kind));
@@ -135,10 +137,8 @@ Tensor BatchNorm1d::forward_averaging(const Tensor& input) const {
 }
 
 void BatchNorm1d::reset_parameters() {
-  if (weight.defined()) {
-    init::ones_(weight);
-    init::zeros_(bias);
-  }
+  if (weight.defined()) init::ones_(weight);
+  if (bias.defined()) init::zeros_(bias);
   reset_running_stats();
 }
 

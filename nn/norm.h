@@ -85,6 +85,7 @@ struct GroupNormArguments {
   bool affine = true;
   DType dtype = get_default_dtype();
   Device device = get_default_device();
+  bool bias = true;  ///< with affine
 };
 HALFGRAD_PLAIN_NAME(GroupNormOptions, GroupNormArguments)
 
@@ -107,7 +108,7 @@ class GroupNorm : public Callable<GroupNorm> {
 
   GroupNormConfig options;
   Tensor weight;  ///< [num_channels]; undefined unless affine
-  Tensor bias;    ///< [num_channels]; undefined unless affine
+  Tensor bias;    ///< [num_channels]; undefined unless affine and bias
 };
 
 struct BatchNorm1dArguments {
@@ -117,6 +118,7 @@ struct BatchNorm1dArguments {
   bool track_running_stats = true;
   DType dtype = get_default_dtype();
   Device device = get_default_device();
+  bool bias = true;  ///< with affine
 };
 
 /// Normalizes each channel to mean 0 and variance 1, then applies weight and bias (Ioffe and
@@ -142,7 +144,7 @@ class BatchNorm1d : public Callable<BatchNorm1d> {
 
   BatchNormConfig options;
   Tensor weight;               ///< [c]; undefined unless affine
-  Tensor bias;                 ///< [c]; undefined unless affine
+  Tensor bias;                 ///< [c]; undefined unless affine and bias
   Tensor running_mean;         ///< [c]; undefined unless tracked
   Tensor running_var;          ///< [c], unbiased; undefined unless tracked
   Tensor num_batches_tracked;  ///< int64 []; undefined unless tracked

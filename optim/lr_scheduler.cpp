@@ -206,14 +206,20 @@ double LinearLR::next_lr(ParamGroup& group, std::size_t) {
 
 ConstantLR::ConstantLR(Optimizer& optimizer, const ConstantLROptions& options)
     : LRScheduler(optimizer), options_(options) {
-  check_option(options.factor > 0 && options.factor <= 1, "ConstantLR", "factor in (0, 1]",
+  check_option(options.factor >= 0 && options.factor <= 1, "ConstantLR", "factor in [0, 1]",
                options.factor);
   set_rates();
 }
 
 double ConstantLR::next_lr(ParamGroup& group, std::size_t) {
   if (last_epoch() == 0) return *group.lr * options_.factor;
-  return last_epoch() == options_.total_iters ? *group.lr * (1 / options_.factor) : *group.lr;
+  if (last_epoch() != options_.total_iters) return *group.lr;
+  if (options_.factor == 0) {
+    halfgrad::detail::fail<std::runtime_error>(
+        "ConstantLR", "expected a factor above 0 in epoch {}, which divides it out, got 0",
+        last_epoch());
+  }
+  return *group.lr * (1 / options_.factor);
 }
 
 void ConstantLR::take_over() {

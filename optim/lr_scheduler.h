@@ -29,6 +29,7 @@ struct LRSchedulerState {
   /// The optimizer's steps since the last step(): if all were skipped, the next one does not count.
   std::int64_t pending_steps = 0, pending_skipped = 0;
   std::vector<LRSchedulerState> schedulers{};  ///< parts of a SequentialLR
+  double fraction = 0;  ///< the present epoch is last_epoch + fraction, if a schedule has fractions
 };
 
 /// Base class of schedulers: sets the learning rate of every parameter group once an epoch. A class
@@ -206,7 +207,8 @@ struct ConstantLROptions {
 
 /// Multiplies lr by `factor`, and divides it out again in epoch `total_iters`. If total_iters is 0
 /// or negative, the factor stays for ever, except in a later part of a SequentialLR, as in PyTorch.
-/// Throws std::invalid_argument unless factor is in (0, 1].
+/// Throws std::invalid_argument unless factor is in [0, 1]. The factor 0 cannot be divided out:
+/// step() throws std::runtime_error in epoch `total_iters`.
 class ConstantLR : public LRScheduler {
  public:
   ConstantLR(Optimizer& optimizer, const ConstantLROptions& options = {});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -46,6 +47,9 @@ struct ParamGroup {
   /// Options of a class of your own, for an optimizer that has them (own_options.h). They hold the
   /// learning rate, too.
   detail::OwnOptions own_options{};
+  /// Data that a binding of another language keeps with the group: options of Python that have no
+  /// meaning here, such as a name. Copies of the group share it.
+  std::shared_ptr<void> annotations{};
 
   /// The learning rate. Throws std::bad_optional_access before an optimizer has filled an empty
   /// one.

@@ -81,7 +81,9 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<s
   const Shape picked = broadcast_shapes(sizes, indices.sizes(), "take_along_dim");
   sizes = picked;
   sizes[d] = self.size(d);
-  return gather(expand(self, sizes), d, expand(indices, picked));
+  // Indices count modulo the size, as in PyTorch, so -1 is the last element.
+  const Tensor places = self.size(d) == 0 ? indices : remainder(indices, self.size(d));
+  return gather(expand(self, sizes), d, expand(places, picked));
 }
 
 }  // namespace halfgrad

@@ -109,8 +109,12 @@ Tensor sinc(const Tensor& self) {
 // log(x) - log(1 - x), whose derivative is right at 0 and 1
 Tensor logit(const Tensor& self, std::optional<double> eps) {
   const auto compute = [eps](const Tensor& given) {
-    const bool clamps = eps && !(*eps < 0);
-    const Tensor x = clamps ? clamp(given, *eps, 1 - *eps) : given;
+    Tensor x = given;
+    if (eps && !(*eps < 0)) {
+      // The lower bound wins over the upper one, which is below it for eps > 1/2. clamp() differs.
+      const Tensor low = given.new_full({}, *eps), high = 1 - low;
+      x = where(given < low, low, where(given > high, high, given));
+    }
     return log(x) - log(1 - x);
   };
   return detail::widened(kFloat32, compute, self);

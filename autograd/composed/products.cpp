@@ -181,6 +181,10 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, Scalar b
     detail::fail("addr", "expected self to broadcast to {}, got {}", sizes, self.sizes());
   }
   expect_factors("addr", self, vec1, beta, alpha);
+  if (alpha.to<double>() == 0) {  // NaN * 0 stays NaN here, unlike in addmm()
+    const Tensor product = outer(vec1, vec2) * alpha;
+    return beta.to<double>() == 0 ? product : self * beta + product;
+  }
   return addmm(self, unsqueeze(vec1, 1), unsqueeze(vec2, 0), beta, alpha);
 }
 
@@ -224,7 +228,8 @@ Tensor matrix_power(const Tensor& self, std::int64_t n) {
   }
   if (n == 0) {
     const Tensor one = eye(self.size(-1), {.dtype = self.dtype(), .device = self.device()});
-    return clone(expand(one, self.sizes()));
+    // Through where() self gets the gradient 0.
+    return where(ones({}, {.dtype = kBool, .device = self.device()}), one, self);
   }
   Tensor result, power = self;
   for (std::int64_t rest = n; rest > 0; rest /= 2) {

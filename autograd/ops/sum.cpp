@@ -70,6 +70,8 @@ Tensor sum_to_size(const Tensor& self, const Shape& sizes) {
   for (int i = 0; i < self.dim(); ++i) {
     if (i < added || (sizes[i - added] == 1 && self.size(i) != 1)) dims.push_back(i);
   }
+  // PyTorch sums a tensor without dimensions, too: an integer becomes int64.
+  if (sizes.empty() && !self.is_floating_point()) return sum(self);
   if (dims.empty()) return reshape(self, sizes);
   const detail::CastRuleScope no_rule(nullptr);
   return detail::unsafe_view(sum(self, dims, true), sizes);

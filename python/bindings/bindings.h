@@ -81,6 +81,7 @@ void bind_composed_pointwise(nb::module_& module, TensorClass& tensor);
 void bind_composed_products(nb::module_& module, TensorClass& tensor);
 void bind_composed_statistics(nb::module_& module, TensorClass& tensor);
 void bind_composed_writing(nb::module_& module, TensorClass& tensor);
+void bind_in_place_forms(nb::module_& module, TensorClass& tensor);
 void bind_autograd(nb::module_& module, TensorClass& tensor);
 void bind_function(nb::module_& module);
 void bind_random(nb::module_& module);

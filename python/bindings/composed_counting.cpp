@@ -7,8 +7,8 @@
 
 #include <nanobind/stl/variant.h>
 
-#include <halfgrad/core/fail.h>
 #include <halfgrad/python/bindings/op_binder.h>
+#include <halfgrad/python/bindings/unique_slices.h>
 
 /// Functions of autograd/composed/counting.h.
 namespace halfgrad::python {
@@ -25,31 +25,34 @@ Unique asked_for(const std::tuple<Tensor, Tensor, Tensor>& results, bool inverse
   return asked;
 }
 
-/// Accepts PyTorch's argument where it changes nothing.
-void expect_no_dim(const char* op, std::optional<std::int64_t> dim) {
-  if (dim) detail::fail(op, "expected dim=None, which flattens the input, got {}", *dim);
-}
-
 void bind_distinct(OpBinder& ops) {
   ops.both(
       "unique",
       [](const Tensor& input, bool is_sorted, bool inverse, bool counts,
          std::optional<std::int64_t> dim) {
-        expect_no_dim("unique", dim);
+        if (dim) {
+          const auto found = unique_slices("unique", input, *dim, false);
+          return asked_for({found.slices.detach(), found.inverse, found.counts}, inverse, counts);
+        }
         return asked_for(_unique2(input, is_sorted, inverse, counts), inverse, counts);
       },
       "sorted"_a = true, "return_inverse"_a = false, "return_counts"_a = false,
       "dim"_a = nb::none(),
-      "The distinct elements, always sorted; on request also the index of each element among "
-      "them,\nand how often each occurs.");
+      "The distinct elements, or slices along `dim`, always sorted; on request also the index of\n"
+      "each element among them, and how often each occurs.");
   ops.both(
       "unique_consecutive",
       [](const Tensor& input, bool inverse, bool counts, std::optional<std::int64_t> dim) {
-        expect_no_dim("unique_consecutive", dim);
+        if (dim) {
+          const auto found = unique_slices("unique_consecutive", input, *dim, true);
+          return asked_for({found.slices, found.inverse, found.counts}, inverse, counts);
+        }
         return asked_for(unique_consecutive(input, inverse, counts), inverse, counts);
       },
       "return_inverse"_a = false, "return_counts"_a = false, "dim"_a = nb::none(),
-      "The flattened elements without those that equal the one before; see unique().");
+      "The flattened elements, or the slices along `dim`, without those that equal the one "
+      "before;\n"
+      "see unique().");
 }
 
 void bind_isin(OpBinder& ops) {

@@ -149,6 +149,12 @@ void bind_conversions(nb::module_& module, TensorClass& tensor) {
   bind_assignments(ops);
   bind_draws(ops);
   tensor.def(
+      "type",
+      [](const Tensor& self, const nb::type_object& type) {
+        return self.to(nb::cast<DType>(nb::object(type.attr("dtype"))));
+      },
+      "dtype"_a, "Also of a type such as FloatTensor.");
+  tensor.def(
       "new_tensor",
       [](const Tensor& self, nb::handle data, std::optional<DType> dtype,
          std::optional<Device> device, bool requires_grad) {

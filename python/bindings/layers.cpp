@@ -1,6 +1,7 @@
 #include <utility>
 
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/nn/nn.h>
 #include <halfgrad/python/bindings/layer_binder.h>
 
@@ -17,11 +18,17 @@ auto device_option() { return nb::arg("device") = nb::none(); }
 auto dtype_option() { return nb::arg("dtype") = nb::none(); }
 
 void keep_embedding(nb::handle self, std::int64_t count, std::int64_t dim,
-                    std::optional<std::int64_t> padding) {
+                    std::optional<std::int64_t> padding, const nn::EmbeddingRows& rows) {
   if (padding && *padding < 0) *padding += count;
   keep_options(self, {{"num_embeddings", nb::int_(count)},
                       {"embedding_dim", nb::int_(dim)},
-                      {"padding_idx", nb::cast(padding)}});
+                      {"padding_idx", nb::cast(padding)},
+                      {"max_norm", nb::cast(rows.max_norm)},
+                      {"norm_type", nb::float_(rows.norm_type)},
+                      {"scale_grad_by_freq", nb::bool_(rows.scale_grad_by_freq)}});
+}
+void expect_dense(const char* op, bool sparse) {
+  if (sparse) detail::fail(op, "expected sparse=False, got True: there are no sparse gradients");
 }
 
 void bind_linear(nb::module_& nn) {
@@ -58,38 +65,55 @@ void bind_linear(nb::module_& nn) {
       "x"_a, "weight"_a, "bias"_a,
       "The output of a Linear and a ReLU in one launch on a GPU, or None where the layers must\n"
       "run one by one.");
+}
 
+void bind_embedding(nb::module_& nn) {
   auto embedding = bind_layer<nn::Embedding>(
-      nn, "Embedding", "Looks up rows of a table: int64 [...] to [..., embedding_dim].");
+      nn, "Embedding",
+      "Looks up rows of a table: int64 [...] to [..., embedding_dim]. With max_norm a look-up "
+      "first\n"
+      "scales the rows that it reads down to this norm_type-norm, in place.");
   embedding.def(
       "__init__",
       [](nb::pointer_and_handle<nn::Embedding> self, std::int64_t count, std::int64_t dim,
-         std::optional<std::int64_t> padding, OptionalDevice device, OptionalDType dtype) {
-        new (self.p) nn::Embedding(count, dim, {padding, or_float(dtype), or_default(device)});
-        keep_embedding(self.h, count, dim, padding);
+         std::optional<std::int64_t> padding, std::optional<double> max_norm, double norm_type,
+         bool by_frequency, bool sparse, OptionalDevice device, OptionalDType dtype) {
+        expect_dense("Embedding", sparse);
+        new (self.p) nn::Embedding(
+            count, dim,
+            {padding, or_float(dtype), or_default(device), max_norm, norm_type, by_frequency});
+        keep_embedding(self.h, count, dim, padding, {max_norm, norm_type, by_frequency});
       },
-      "num_embeddings"_a, "embedding_dim"_a, "padding_idx"_a = nb::none(), nb::kw_only(),
-      device_option(), dtype_option());
+      "num_embeddings"_a, "embedding_dim"_a, "padding_idx"_a = nb::none(),
+      "max_norm"_a = nb::none(), "norm_type"_a = 2.0, "scale_grad_by_freq"_a = false,
+      "sparse"_a = false, nb::kw_only(), device_option(), dtype_option());
   embedding.def(
       "__init__",
       [](nb::pointer_and_handle<nn::Embedding> self, const Tensor& weight,
-         std::optional<std::int64_t> padding) {
-        new (self.p) nn::Embedding(weight, padding);
-        keep_embedding(self.h, weight.size(0), weight.size(1), padding);
+         std::optional<std::int64_t> padding, std::optional<double> max_norm, double norm_type,
+         bool by_frequency) {
+        const nn::EmbeddingRows rows{max_norm, norm_type, by_frequency};
+        new (self.p) nn::Embedding(weight, padding, rows);
+        keep_embedding(self.h, weight.size(0), weight.size(1), padding, rows);
       },
-      "weight"_a, "padding_idx"_a = nb::none(), "Looks up rows of this tensor.");
+      "weight"_a, "padding_idx"_a = nb::none(), "max_norm"_a = nb::none(), "norm_type"_a = 2.0,
+      "scale_grad_by_freq"_a = false, "Looks up rows of this tensor.");
   embedding.def("reset_parameters", &nn::Embedding::reset_parameters,
                 "Draws from the standard normal distribution; zeros in the padding row.");
   embedding.def_static(
       "from_pretrained",
-      [type = nb::handle(embedding)](const Tensor& embeddings, bool freeze,
-                                     std::optional<std::int64_t> padding) {
+      [type = nb::handle(embedding)](
+          const Tensor& embeddings, bool freeze, std::optional<std::int64_t> padding,
+          std::optional<double> max_norm, double norm_type, bool by_frequency, bool sparse) {
+        expect_dense("Embedding", sparse);
         const Tensor weight = embeddings.detach().requires_grad_(!freeze);
-        return nb::object(nb::borrow(type)(weight, padding));
+        return nb::object(nb::borrow(type)(weight, padding, max_norm, norm_type, by_frequency));
       },
-      "embeddings"_a, "freeze"_a = true, "padding_idx"_a = nb::none(),
+      "embeddings"_a, "freeze"_a = true, "padding_idx"_a = nb::none(), "max_norm"_a = nb::none(),
+      "norm_type"_a = 2.0, "scale_grad_by_freq"_a = false, "sparse"_a = false,
       "A layer that looks up rows of this table, which is trained unless `freeze`.");
-  bind_options(embedding, {"num_embeddings", "embedding_dim", "padding_idx"});
+  bind_options(embedding, {"num_embeddings", "embedding_dim", "padding_idx", "max_norm",
+                           "norm_type", "scale_grad_by_freq"});
   bind_parameter(embedding, "weight", &nn::Embedding::weight);
 }
 
@@ -136,17 +160,18 @@ void bind_norms(nb::module_& nn) {
   group_norm.def(
       "__init__",
       [](nb::pointer_and_handle<nn::GroupNorm> self, std::int64_t groups, std::int64_t channels,
-         double eps, bool affine, OptionalDevice device, OptionalDType dtype) {
-        new (self.p)
-            nn::GroupNorm(groups, channels,
-                          nn::GroupNormArguments{eps, affine, or_float(dtype), or_default(device)});
+         double eps, bool affine, OptionalDevice device, OptionalDType dtype, bool bias) {
+        new (self.p) nn::GroupNorm(
+            groups, channels,
+            nn::GroupNormArguments{eps, affine, or_float(dtype), or_default(device), bias});
         keep_options(self.h, {{"num_groups", nb::int_(groups)},
                               {"num_channels", nb::int_(channels)},
                               {"eps", nb::float_(eps)},
-                              {"affine", nb::bool_(affine)}});
+                              {"affine", nb::bool_(affine)},
+                              {"bias", nb::bool_(bias)}});
       },
       "num_groups"_a, "num_channels"_a, "eps"_a = 1e-5, "affine"_a = true, device_option(),
-      dtype_option());
+      dtype_option(), nb::kw_only(), "bias"_a = true);
   bind_options(group_norm, {"num_groups", "num_channels", "eps", "affine"});
   group_norm.def("reset_parameters", &nn::GroupNorm::reset_parameters);
   bind_parameter(group_norm, "weight", &nn::GroupNorm::weight);
@@ -158,17 +183,19 @@ void bind_norms(nb::module_& nn) {
       "__init__",
       [](nb::pointer_and_handle<nn::BatchNorm1d> self, std::int64_t features, double eps,
          std::optional<double> momentum, bool affine, bool track, OptionalDevice device,
-         OptionalDType dtype) {
+         OptionalDType dtype, bool bias) {
         new (self.p) nn::BatchNorm1d(
-            features, {eps, momentum, affine, track, or_float(dtype), or_default(device)});
+            features, {eps, momentum, affine, track, or_float(dtype), or_default(device), bias});
         keep_options(self.h, {{"num_features", nb::int_(features)},
                               {"eps", nb::float_(eps)},
                               {"momentum", nb::cast(momentum)},
                               {"affine", nb::bool_(affine)},
-                              {"track_running_stats", nb::bool_(track)}});
+                              {"track_running_stats", nb::bool_(track)},
+                              {"bias", nb::bool_(bias)}});
       },
       "num_features"_a, "eps"_a = 1e-5, "momentum"_a.none() = 0.1, "affine"_a = true,
-      "track_running_stats"_a = true, device_option(), dtype_option());
+      "track_running_stats"_a = true, device_option(), dtype_option(), nb::kw_only(),
+      "bias"_a = true);
   bind_options(batch_norm, {"num_features", "eps", "momentum", "affine", "track_running_stats"});
   batch_norm.def("reset_parameters", &nn::BatchNorm1d::reset_parameters);
   batch_norm.def("reset_running_stats", &nn::BatchNorm1d::reset_running_stats,
@@ -190,6 +217,7 @@ void bind_norms(nb::module_& nn) {
 void bind_layers(nb::module_& module) {
   nb::module_ nn = nb::borrow<nb::module_>(module.attr("nn"));
   bind_linear(nn);
+  bind_embedding(nn);
   bind_norms(nn);
 }
 

@@ -1,3 +1,5 @@
+#include <exception>
+#include <stdexcept>
 #include <string>
 
 #include <halfgrad/python/bindings/bindings.h>
@@ -17,12 +19,35 @@ nanobind::list public_names(const nanobind::module_& module) {
   return names;
 }
 
+/// The exception of invalid arguments. PyTorch raises RuntimeError for most of them, and programs
+/// catch that; Python's own name is ValueError. It is both.
+nanobind::object argument_error() {
+  const auto bases = nanobind::make_tuple(nanobind::handle(PyExc_ValueError),
+                                          nanobind::handle(PyExc_RuntimeError));
+  return nanobind::steal(PyErr_NewExceptionWithDoc(
+      "halfgrad._halfgrad.ArgumentError",
+      "An argument that an op or a class cannot take. It is a ValueError, and also a\n"
+      "RuntimeError, which PyTorch raises.",
+      bases.ptr(), nullptr));
+}
+
+void raise_argument_error(const std::exception_ptr& error, void* type) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::invalid_argument& invalid) {
+    PyErr_SetString(static_cast<PyObject*>(type), invalid.what());
+  }
+}
+
 }  // namespace
 
 NB_MODULE(_halfgrad, module) {
   namespace python = halfgrad::python;
   module.doc() = "halfgrad's C++ library. Import halfgrad, which has the same names.";
   python::DroppedAtExit::begin(module);
+  module.attr("ArgumentError") = argument_error();
+  nanobind::register_exception_translator(&raise_argument_error,
+                                          nanobind::object(module.attr("ArgumentError")).ptr());
   python::bind_types(module);
   python::TensorClass tensor(
       module, "Tensor",
@@ -51,6 +76,7 @@ NB_MODULE(_halfgrad, module) {
   python::bind_composed_products(module, tensor);
   python::bind_composed_statistics(module, tensor);
   python::bind_composed_writing(module, tensor);
+  python::bind_in_place_forms(module, tensor);
   python::bind_autograd(module, tensor);
   python::bind_function(module);
   python::bind_module(module);

@@ -1,3 +1,4 @@
+#include <halfgrad/autograd/composed/bits.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/python/bindings/bindings.h>
 
@@ -38,6 +39,8 @@ constexpr Operator kOperators[] = {
                     "__xor__",
                     &operator^,
                     &operator^ },
+                    {"__lshift__", &bitwise_left_shift, &bitwise_left_shift},
+                    {"__rshift__", &bitwise_right_shift, &bitwise_right_shift},
                };
 
 struct ReflectedOperator {

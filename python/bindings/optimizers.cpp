@@ -154,11 +154,19 @@ void bind_state(OptimizerClass& optimizer) {
           "state", [](nb::handle_t<Optimizer> self) { return StateView{nb::borrow(self)}; },
           "The moments by parameter: state[parameter][\"step\"].")
       .def(
-          "state_dict", [](const Optimizer& self) { return dict_of(self.state_dict()); },
+          "state_dict",
+          [](const Optimizer& self) {
+            const nb::dict state = dict_of(self.state_dict());
+            add_notes(state, self.param_groups());
+            return state;
+          },
           "A copy of the whole state, in PyTorch's layout.")
       .def(
           "load_state_dict",
-          [](Optimizer& self, const nb::dict& state) { self.load_state_dict(state_of(state)); },
+          [](Optimizer& self, const nb::dict& state) {
+            self.load_state_dict(state_of(state));
+            load_notes(state, self.param_groups());
+          },
           "state_dict"_a);
 }
 
@@ -179,6 +187,22 @@ auto step_hook(const nb::callable& hook) {
   const auto call = function_calling<void, Optimizer*>(
       nb::borrow<nb::callable>(hooks.attr("of_optimizer")(hook)));
   return [call](Optimizer& optimizer) { call(&optimizer); };
+}
+
+/// The options of every group, in alphabetic order.
+std::string text_of(const Optimizer& optimizer) {
+  std::string text = optimizer.name() + " (";
+  for (std::size_t i = 0; i < optimizer.param_groups().size(); ++i) {
+    const ParamGroup& group = optimizer.param_groups()[i];
+    text += "\nParameter Group " + std::to_string(i) + "\n";
+    std::vector<std::string> names = option_names(group);
+    std::erase(names, "params");
+    std::sort(names.begin(), names.end());
+    for (const std::string& name : names) {
+      text += "    " + name + ": " + nb::str(option_of(group, name)).c_str() + "\n";
+    }
+  }
+  return text + ")";
 }
 
 void bind_optimizer(nb::module_& optim) {
@@ -219,7 +243,7 @@ void bind_optimizer(nb::module_& optim) {
             return self.register_step_post_hook(step_hook(hook));
           },
           "hook"_a, "Calls hook(optimizer, args, kwargs), or hook(optimizer), after each step.")
-      .def("__repr__", [](const Optimizer& self) { return self.name() + "()"; });
+      .def("__repr__", &text_of);
   bind_state(optimizer);
 }
 

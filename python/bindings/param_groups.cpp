@@ -1,7 +1,11 @@
 #include <halfgrad/python/bindings/param_groups.h>
 
+#include <algorithm>
 #include <map>
+#include <string_view>
 #include <type_traits>
+
+#include <halfgrad/python/bindings/edit_distance.h>
 
 namespace halfgrad::python {
 namespace {
@@ -16,6 +20,18 @@ constexpr const char* kBeta2 = "beta2";
 
 [[noreturn]] void refuse_option(const std::string& name) {
   throw nb::key_error(("expected an option of a parameter group, got \"" + name + "\"").c_str());
+}
+
+/// The options of a group that halfgrad does not know, which programs keep there: a dict.
+nb::dict notes_of(const ParamGroup& group) {
+  if (group.annotations == nullptr) return {};
+  return nb::cast<nb::dict>(static_cast<const PythonObject*>(group.annotations.get())->get());
+}
+nb::dict notes_to_change(ParamGroup& group) {
+  if (group.annotations == nullptr) {
+    group.annotations = std::make_shared<PythonObject>(nb::dict());
+  }
+  return notes_of(group);
 }
 
 /// A tensor, or an iterable of them.
@@ -56,6 +72,19 @@ bool is_flag(const std::string& name) {
   return found;
 }
 
+/// Throws nb::key_error for a name that is nearly one of an option, such as "weigth_decay".
+void expect_no_typing_error(const std::string& name) {
+  constexpr std::size_t kShort = 4;  // letters of a word that is close to too many others
+  if (name.size() < kShort) return;
+  const ParamGroup group;
+  visit_options(group, [&](const char* known, const auto&) {
+    if (edit_distance(name, known) > 2) return;
+    throw nb::key_error(
+        ("expected an option of a parameter group, got \"" + name + "\"; is it \"" + known + "\"?")
+            .c_str());
+  });
+}
+
 bool is_option(const std::string& name) {
   const ParamGroup group;
   bool found = false;
@@ -71,6 +100,9 @@ nb::object option_of(const ParamGroup& group, const std::string& name) {
   visit_options(group, [&](const char* known, const auto& option) {
     if (name == known && option) found = nb::cast(*option);
   });
+  if (const nb::dict notes = notes_of(group); !found.is_valid() && notes.contains(name.c_str())) {
+    found = notes[name.c_str()];
+  }
   if (!found.is_valid()) refuse_option(name);
   return found;
 }
@@ -84,7 +116,9 @@ void set_option(ParamGroup& group, const std::string& name, nb::handle value) {
     option = read<Value>(value, "param_groups", quoted(name));
     is_known = true;
   });
-  if (!is_known) refuse_option(name);
+  if (is_known) return;
+  expect_no_typing_error(name);
+  notes_to_change(group)[name.c_str()] = value;
 }
 
 std::vector<std::string> option_names(const ParamGroup& group) {
@@ -92,6 +126,7 @@ std::vector<std::string> option_names(const ParamGroup& group) {
   visit_options(group, [&](const char* name, const auto& option) {
     if (option) names.emplace_back(name);
   });
+  for (const auto [name, value] : notes_of(group)) names.push_back(nb::cast<std::string>(name));
   return names;
 }
 
@@ -208,6 +243,28 @@ nb::dict dict_of(const OptimizerState& state) {
   dict["skipped_steps"] = nb::cast(
       state.skipped_steps.defined() ? OptionalTensor(Tensor(state.skipped_steps)) : std::nullopt);
   return dict;
+}
+
+void add_notes(const nb::dict& state, const std::vector<ParamGroup>& groups) {
+  const auto dicts = nb::cast<nb::list>(state["param_groups"]);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const nb::object dict = dicts[i];
+    for (const auto [name, value] : notes_of(groups[i])) dict[name] = value;
+  }
+}
+
+void load_notes(const nb::dict& state, std::vector<ParamGroup>& groups) {
+  constexpr std::string_view kNotNotes[] = {"params",     "beta1",          "beta2", "foreach",
+                                            "capturable", "differentiable", "fused"};
+  const auto dicts = nb::cast<nb::list>(state["param_groups"]);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    groups[i].annotations = nullptr;
+    for (const auto [key, value] : nb::cast<nb::dict>(dicts[i])) {
+      const auto name = nb::cast<std::string>(key);
+      const bool is_note = !is_option(name) && std::ranges::count(kNotNotes, name) == 0;
+      if (is_note) notes_to_change(groups[i])[key] = value;
+    }
+  }
 }
 
 OptimizerState state_of(const nb::dict& dict) {

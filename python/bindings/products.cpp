@@ -4,6 +4,8 @@
 #include <halfgrad/autograd/mlp.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/transformer.h>
+#include <halfgrad/core/fail.h>
+#include <halfgrad/nn/embedding.h>
 #include <halfgrad/python/bindings/op_binder.h>
 
 /// Matrix products, ops of rows and indexing by tensors.
@@ -197,11 +199,15 @@ void bind_tensor_indices(OpBinder& ops) {
       "mask"_a, "value"_a);
   ops.function(
       "embedding",
-      [](const Tensor& input, const Tensor& weight, std::optional<std::int64_t> padding) {
-        return embedding(weight, input, padding);
+      [](const Tensor& input, const Tensor& weight, std::optional<std::int64_t> padding,
+         std::optional<double> max_norm, double norm_type, bool by_frequency, bool sparse) {
+        if (sparse) detail::fail("embedding", "expected sparse=False, got True");
+        return nn::embedding_with(weight, input, padding, {max_norm, norm_type, by_frequency});
       },
-      "input"_a, "weight"_a, "padding_idx"_a = nb::none(),
-      "Rows of weight [n, d] that the indices (any shape) pick: [..., d].");
+      "input"_a, "weight"_a, "padding_idx"_a = nb::none(), "max_norm"_a = nb::none(),
+      "norm_type"_a = 2.0, "scale_grad_by_freq"_a = false, "sparse"_a = false,
+      "Rows of weight [n, d] that the indices (any shape) pick: [..., d]. With max_norm the rows "
+      "that\nare read are first scaled down to this norm_type-norm, in place.");
   ops.function("one_hot", &one_hot, "input"_a, "num_classes"_a = -1,
                "int64 [..., num_classes]; -1 takes the largest index plus one.");
 }

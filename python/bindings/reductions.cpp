@@ -81,6 +81,11 @@ void bind_spread(OpBinder& ops) {
   ops.both(
       "norm",
       [](const Tensor& input, const std::string& p, const Dim& dim, bool keepdim) {
+        if (p == "nuc") {
+          detail::fail("norm",
+                       "expected a number or \"fro\", got \"nuc\", which needs the singular "
+                       "values that halfgrad does not compute");
+        }
         if (p != "fro") detail::fail("norm", "expected a number or \"fro\", got \"{}\"", p);
         return norm(input, 2, dims_of(input, dim), keepdim);
       },

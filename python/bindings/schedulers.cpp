@@ -28,6 +28,7 @@ nb::dict dict_of(const LRSchedulerState& state) {
   nb::list parts;
   for (const LRSchedulerState& part : state.schedulers) parts.append(dict_of(part));
   dict["schedulers"] = parts;
+  dict["fraction"] = state.fraction;
   return dict;
 }
 
@@ -42,6 +43,9 @@ LRSchedulerState schedule_state_of(const nb::dict& dict) {
   for (const nb::handle part : read<nb::list>(dict["schedulers"], kLoad, quoted("schedulers"))) {
     state.schedulers.push_back(
         schedule_state_of(read<nb::dict>(part, kLoad, "a scheduler's state")));
+  }
+  if (dict.contains("fraction")) {
+    state.fraction = read<double>(dict["fraction"], kLoad, quoted("fraction"));
   }
   return state;
 }
@@ -198,7 +202,9 @@ void bind_compositions(nb::module_& schedules) {
              const std::variant<double, std::vector<double>>& max_lr, OptionalInt total_steps,
              OptionalInt epochs, OptionalInt steps_per_epoch, double pct_start,
              const std::string& anneal_strategy, bool cycle_momentum, double base_momentum,
-             double max_momentum, double div_factor, double final_div_factor, bool three_phase) {
+             double max_momentum, double div_factor, double final_div_factor, bool three_phase,
+             std::int64_t last_epoch) {
+            expect_start(last_epoch);
             const auto* const one = std::get_if<double>(&max_lr);
             new (self) optim::OneCycleLR(
                 optimizer, {.max_lr = one != nullptr ? std::vector{*one} : std::get<1>(max_lr),
@@ -218,7 +224,7 @@ void bind_compositions(nb::module_& schedules) {
           "steps_per_epoch"_a = nb::none(), "pct_start"_a = 0.3, "anneal_strategy"_a = "cos",
           "cycle_momentum"_a = true, "base_momentum"_a = 0.85, "max_momentum"_a = 0.95,
           "div_factor"_a = 25.0, "final_div_factor"_a = 1e4, "three_phase"_a = false,
-          KeepsOptimizer());
+          last_epoch_option(), KeepsOptimizer());
 }
 
 }  // namespace
@@ -231,6 +237,7 @@ void bind_schedulers(nb::module_& module) {
   bind_ramps(schedules);
   bind_compositions(schedules);
   bind_torch_schedulers(schedules);
+  bind_cyclic_schedulers(schedules);
 }
 
 }  // namespace halfgrad::python

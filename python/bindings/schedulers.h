@@ -24,5 +24,6 @@ nb::dict dict_of(const optim::LRSchedulerState& state);
 optim::LRSchedulerState schedule_state_of(const nb::dict& dict);
 
 void bind_torch_schedulers(nb::module_& schedules);
+void bind_cyclic_schedulers(nb::module_& schedules);
 
 }  // namespace halfgrad::python

@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <optional>
 
+#include <halfgrad/core/allocator.h>
 #include <halfgrad/core/graph.h>
 #include <halfgrad/core/stream.h>
 #include <halfgrad/python/bindings/bindings.h>
@@ -35,6 +36,12 @@ void bind_stream(nb::module_& cuda) {
            "Makes the stream current until the result's end().");
   cuda.def("synchronize", &cuda::synchronize, "device"_a = "cuda", ReleaseGil(),
            "Waits until all streams of the device are done.");
+  cuda.def(
+      "empty_cache",
+      [] {
+        for (int i = 0; i < cuda::device_count(); ++i) allocator::empty_cache(Device(kCUDA, i));
+      },
+      ReleaseGil(), "Gives memory that no tensor uses back to the GPUs.");
 }
 
 void bind_event(nb::module_& cuda) {

@@ -1,21 +1,19 @@
 #include <algorithm>
 #include <cstring>
-#include <sstream>
 
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
-#include <halfgrad/python/bindings/bindings.h>
+#include <halfgrad/python/bindings/op_binder.h>
 
 /// The class Tensor: its properties, conversions and elements.
 namespace halfgrad::python {
 namespace {
 
-std::string text_of(const Tensor& tensor) {
-  std::ostringstream out;
-  out << tensor;
-  return out.str();
+/// The text of halfgrad/printing.py.
+nb::str text_of(nb::handle_t<Tensor> self) {
+  return nb::str(nb::module_::import_("halfgrad.printing").attr("tensor_text")(self));
 }
 
 nb::object number_of(const Tensor& tensor) {
@@ -34,6 +32,9 @@ nb::object list_of(const Tensor& tensor) {
 /// A 0-dimensional tensor is formatted as its number: f"{loss:.4f}".
 nb::object formatted(nb::handle_t<Tensor> self, const nb::str& spec) {
   const auto& tensor = nb::cast<const Tensor&>(self);
+  if (tensor.dim() != 0 && nb::len(spec) > 0) {
+    throw nb::type_error("unsupported format string passed to Tensor.__format__");
+  }
   const nb::object value = tensor.dim() == 0 ? number_of(tensor) : nb::object(nb::str(self));
   return nb::steal(PyObject_Format(value.ptr(), spec.ptr()));
 }
@@ -42,6 +43,15 @@ bool truth_of(const Tensor& tensor) { return tensor.item() != 0; }
 
 void bind_properties(TensorClass& tensor) {
   tensor.def(nb::init<const Tensor&>(), "data"_a, "Another name of the same tensor.")
+      .def(
+          "__init__",
+          [](Tensor* self, const nb::args& data) {
+            const bool is_list = data.size() == 1 && !nb::isinstance<nb::int_>(data[0]);
+            const Shape sizes = is_list || data.size() == 0 ? Shape{0} : shape_of(data);
+            new (self) Tensor(is_list ? tensor_of(data[0], kFloat32, std::nullopt)
+                                      : empty(sizes, {.dtype = kFloat32}));
+          },
+          "data"_a, "The elements in float32, or with integers a new tensor of these sizes.")
       .def_prop_ro("shape", &Tensor::sizes, "The sizes of the dimensions, a tuple.")
       .def_prop_ro("dtype", &Tensor::dtype)
       .def_prop_ro("device", &Tensor::device)

@@ -115,7 +115,16 @@ class CosineAnnealingWarmRestarts final : public LRScheduler {
     while (at.epochs >= at.length) at = {at.epochs - at.length, at.length * multiplier_};
     return at;
   }
-  void set_fraction(double fraction) { fraction_ = fraction; }
+
+  LRSchedulerState state_dict() const override {
+    LRSchedulerState state = LRScheduler::state_dict();
+    state.fraction = fraction_;
+    return state;
+  }
+  void load_state_dict(const LRSchedulerState& state) override {
+    LRScheduler::load_state_dict(state);
+    fraction_ = state.fraction;
+  }
 
  private:
   double next_lr(ParamGroup&, std::size_t index) override {
@@ -198,23 +207,12 @@ void bind_warm_restarts(nb::module_& schedules) {
           },
           "epoch"_a = nb::none(), ReleaseGil(),
           "Begins the next epoch, or this one: step(epoch + i / batches) in batch i.")
-      .def("state_dict",
-           [](const Restarts& self) {
-             nb::dict dict = dict_of(self.state_dict());
-             dict["T_cur"] = self.position().epochs;
-             dict["T_i"] = self.position().length;
-             return dict;
-           })
-      .def(
-          "load_state_dict",
-          [](Restarts& self, const nb::dict& state) {
-            self.load_state_dict(schedule_state_of(state));
-            const bool has_fraction = state.contains("T_cur");
-            const double epochs =
-                has_fraction ? read<double>(state["T_cur"], "load_state_dict", "\"T_cur\"") : 0;
-            self.set_fraction(epochs - std::floor(epochs));
-          },
-          "state_dict"_a);
+      .def("state_dict", [](const Restarts& self) {
+        nb::dict dict = dict_of(self.state_dict());
+        dict["T_cur"] = self.position().epochs;
+        dict["T_i"] = self.position().length;
+        return dict;
+      });
 }
 
 }  // namespace

@@ -116,8 +116,11 @@ void bind_unary_ops(nb::module_& module, TensorClass& tensor) {
   OpBinder ops(module, tensor);
   for (const UnaryOp& op : kUnaryOps) {
     ops.both(op.name, op.function, op.doc);
-    ops.in_place(op.in_place_name,
-                 [method = op.in_place](Tensor& self) -> Tensor& { return (self.*method)(); });
+    const auto in_place = [method = op.in_place](Tensor& self) -> Tensor& {
+      return (self.*method)();
+    };
+    ops.in_place(op.in_place_name, in_place);
+    ops.function(op.in_place_name, in_place, nb::rv_policy::none, "input"_a);
   }
   for (const Predicate& op : kPredicates) ops.both(op.name, op.function, op.doc);
   bind_activations(ops);

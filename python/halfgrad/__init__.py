@@ -7,8 +7,8 @@
 
 import math
 
-from . import (amp, autograd, backends, cuda, data, inspector, io, linalg, nn, optim, random,
-               reference, return_types, testing, tracing, utils)
+from . import (amp, autograd, backends, cuda, data, distributions, func, inspector, io, linalg, nn,
+               optim, random, reference, return_types, testing, tracing, utils)
 from ._halfgrad import *  # noqa: F401,F403: every op and class of the C++ library
 from ._halfgrad import bool_, float16, float32, float64, int16, int32, int64
 from .amp import (GradScaler, autocast, clear_autocast_cache, get_autocast_dtype,
@@ -20,10 +20,13 @@ from .extras import (as_tensor, asarray, detach, finfo, get_default_dtype, iinfo
                      numel, randint_like, result_type, scalar_tensor)
 from .precision import (are_deterministic_algorithms_enabled, get_float32_matmul_precision,
                         set_float32_matmul_precision, use_deterministic_algorithms)
+from .printing import get_printoptions, printoptions, set_printoptions
 from .random import get_rng_state, initial_seed, seed, set_rng_state
 from .report import RunReport
 from .return_types import Size
 from .serialization import load, save
+from .tensor_types import (BFloat16Tensor, BoolTensor, ByteTensor, CharTensor, DoubleTensor,
+                           FloatTensor, HalfTensor, IntTensor, LongTensor, ShortTensor)
 
 __version__ = "0.1.0"
 

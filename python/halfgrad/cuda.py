@@ -6,13 +6,13 @@ from . import _cuda_amp as amp
 from ._halfgrad import cuda as _cpp
 from ._halfgrad import manual_seed as _seed
 from ._halfgrad.cuda import (CUDAGraph, Event, Stream, current_stream, default_stream, device_count,
-                             is_available, synchronize, why_unavailable)
+                             empty_cache, is_available, synchronize, why_unavailable)
 from .regions import Region
 
 __all__ = [
     "CUDAGraph", "Event", "Stream", "StreamContext", "amp", "current_stream", "default_stream",
-    "device_count", "graph", "is_available", "manual_seed", "manual_seed_all", "stream",
-    "synchronize", "why_unavailable",
+    "device_count", "empty_cache", "graph", "is_available", "manual_seed", "manual_seed_all",
+    "stream", "synchronize", "why_unavailable",
 ]
 
 

@@ -23,6 +23,9 @@ def matrix_norm(A: Tensor, ord: Union[float, str] = "fro", dim: Any = (-2, -1),
     x = A if dtype is None else A.to(dtype)
     if ord == "fro":
         return x.norm(2, dim, keepdim)
+    if ord in ("nuc", 2, -2):
+        raise ValueError(f"matrix_norm: expected ord 1, -1, inf, -inf or \"fro\", got {ord!r}, which "
+                         "needs the singular values that halfgrad does not compute")
     if isinstance(ord, str) or abs(ord) not in (1, math.inf):
         raise ValueError(f"matrix_norm: expected ord 1, -1, inf, -inf or \"fro\", got {ord!r}")
     if len(dim) != 2 or x.ndim < 2 or (dim[0] - dim[1]) % x.ndim == 0:

@@ -164,7 +164,7 @@ TEST(GroupNorm, NormalizesGroupsOfChannels) {
   layer.bias.array().fill_(0.5);
   const Tensor x = tensor({{1.0, 3.0, 40.0, 20.0}}, {.dtype = kFloat64});
   expect_close(layer(x), {-2.5, 3.5, 3.5, -2.5}, 16);
-  EXPECT_EQ(printed(layer), "GroupNorm(2, 4, eps=0, affine=true)");
+  EXPECT_EQ(printed(layer), "GroupNorm(2, 4, eps=0, affine=true, bias=true)");
   EXPECT_TRUE(GroupNorm(2, 4, {.affine = false}).parameters().empty());
   EXPECT_THROW(layer(rand({2, 6})), std::invalid_argument);
   EXPECT_THROW(layer(rand({4})), std::invalid_argument);

@@ -138,6 +138,15 @@ TEST(LRScheduler, ConstantFactorIsDividedOut) {
   EXPECT_EQ(rates, (Values{0.125, 0.125, 0.5, 0.5}));
 }
 
+TEST(LRScheduler, ConstantFactorZeroCannotBeDividedOut) {
+  SGD sgd({parameter({0})}, {.lr = 0.5});
+  ConstantLR scheduler(sgd, {.factor = 0, .total_iters = 2});
+  EXPECT_EQ(scheduler.get_last_lr()[0], 0);
+  scheduler.step();
+  EXPECT_EQ(scheduler.get_last_lr()[0], 0);
+  EXPECT_THROW(scheduler.step(), std::runtime_error);
+}
+
 TEST(LRScheduler, SeveralActOnOneOptimizer) {
   SGD sgd({parameter({0})}, {.lr = 1});
   ConstantLR constant(sgd, {.factor = 0.5, .total_iters = 2});
@@ -169,7 +178,7 @@ TEST(LRScheduler, RejectsOptionsOutOfRange) {
       [&] { LinearLR(sgd, {.start_factor = 1.5}); },
       [&] { LinearLR(sgd, {.end_factor = -0.5}); },
       [&] { LinearLR(sgd, {.total_iters = 0}); },
-      [&] { ConstantLR(sgd, {.factor = 0}); },
+      [&] { ConstantLR(sgd, {.factor = -0.5}); },
       [&] { ConstantLR(sgd, {.factor = std::nan("")}); },
       [&] { LambdaLR(sgd, std::vector<LambdaLR::Function>(3)); },
       [&] { SequentialLR(sgd, {}, {}); },

@@ -36,7 +36,7 @@ def assert_same(found, expected, path=""):
         assert found == expected, f"{path}: expected {expected}, got {found}"
 
 
-@pytest.mark.parametrize("page", ["tensors", "modules", "training", "composed"])
+@pytest.mark.parametrize("page", ["tensors", "modules", "training", "composed", "printing"])
 def test_expressions(page):
     lines = list(sources(page))
     assert len(lines) == len(EXPECTED[page]), "run expressions/record.py"

@@ -194,8 +194,27 @@ def test_groups_are_mappings():
     assert "momentum" not in optimizer.param_groups[0]
     optimizer.add_param_group({"params": [hg.ones(2, requires_grad=True)], "eps": 1e-3})
     assert len(optimizer.param_groups) == 3 and optimizer.param_groups[2]["lr"] == 0.1
+    with pytest.raises(KeyError, match='got "weigth_decay"; is it "weight_decay"?'):
+        optimizer.param_groups[0]["weigth_decay"] = 1
     with pytest.raises(KeyError, match='got "speed"'):
-        optimizer.param_groups[0]["speed"] = 1
+        optimizer.param_groups[0]["speed"]
+
+
+def test_groups_keep_options_of_the_program():
+    a, b = hg.ones(1, requires_grad=True), hg.ones(1, requires_grad=True)
+    groups = [{"params": [a], "name": "first"}, {"params": [b], "lr_scale": 0.5, "tags": ["x"]}]
+    optimizer = optim.SGD(groups, lr=0.1)
+    optimizer.param_groups[0]["name"] += "!"
+    assert [dict(g).get("name") for g in optimizer.param_groups] == ["first!", None]
+    assert list(optimizer.param_groups[1])[-2:] == ["lr_scale", "tags"]
+    saved = optimizer.state_dict()
+    assert saved["param_groups"][1]["tags"] == ["x"]
+    other = optim.SGD([{"params": [a], "old": 1}, {"params": [b]}], lr=0.2)
+    other.load_state_dict(saved)
+    assert other.param_groups[0]["name"] == "first!" and "old" not in other.param_groups[0]
+    assert other.param_groups[1]["lr_scale"] == 0.5 and other.param_groups[1]["lr"] == 0.1
+    with pytest.raises(KeyError, match='is it "momentum"?'):
+        optim.SGD([{"params": [a], "momentun": 0.9}], lr=0.1)
 
 
 def test_errors():

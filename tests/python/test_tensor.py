@@ -85,11 +85,39 @@ def test_random_tensors_follow_the_seed():
     assert hg.equal(second, hg.rand(4))
 
 
-def test_repr_is_what_cpp_prints():
+def test_repr_names_the_dtype_and_the_op():
     x = hg.tensor([[1, 2.5], [3, 4]], dtype=hg.float16, requires_grad=True)
-    assert repr(x * 1) == "[[1.0000, 2.5000],\n [3.0000, 4.0000]] (dtype=float16, grad_fn=<mul>)"
+    assert repr(x * 1) == ("tensor([[1.0000, 2.5000],\n        [3.0000, 4.0000]], "
+                           "dtype=halfgrad.float16, grad_fn=<MulBackward0>)")
     assert repr(hg.float16) == "halfgrad.float16"
     assert repr(hg.device("cpu")) == "device(type='cpu')"
+
+
+def test_print_options():
+    before = hg.get_printoptions()
+    with hg.printoptions(precision=1, threshold=3, edgeitems=1):
+        assert repr(hg.arange(5.0) / 3) == "tensor([0.0,  ..., 1.3])"
+        assert hg.get_printoptions()["edgeitems"] == 1
+    assert hg.get_printoptions() == before and repr(hg.ones(1)) == "tensor([1.])"
+    with pytest.raises(ValueError, match='expected profile "default", "short" or "full"'):
+        hg.set_printoptions(profile="long")
+    with pytest.raises(TypeError, match="unsupported format string"):
+        f"{hg.ones(2):.2f}"
+
+
+def test_an_invalid_argument_is_a_value_error_and_a_runtime_error():
+    for error in (hg.ArgumentError, ValueError, RuntimeError):
+        with pytest.raises(error, match="expected shapes that broadcast"):
+            hg.ones(2) + hg.ones(3)
+    with pytest.raises(IndexError) as caught:
+        hg.ones(2)[5]
+    assert not isinstance(caught.value, ValueError)
+
+
+def test_types_of_one_dtype():
+    assert isinstance(hg.ones(1), hg.FloatTensor) and not isinstance(hg.ones(1), hg.LongTensor)
+    assert not isinstance(1.0, hg.FloatTensor)
+    assert hg.HalfTensor([1]).dtype == hg.ones(1).type(hg.HalfTensor).dtype == hg.float16
 
 
 def test_conversions():

@@ -111,13 +111,16 @@ def backward(tensors: Tensors, grad_tensors: Optional[Tensors] = None,
 
 def grad(outputs: Tensors, inputs: Tensors, grad_outputs: Optional[Tensors] = None,
          retain_graph: Optional[bool] = None, create_graph: bool = False,
-         allow_unused: Optional[bool] = None,
+         only_inputs: bool = True, allow_unused: Optional[bool] = None,
+         is_grads_batched: bool = False,
          materialize_grads: bool = False) -> tuple[Optional[Tensor], ...]:
     """Returns the gradients of the outputs with respect to the inputs, one for each input.
 
     Raises RuntimeError for an input that the outputs do not depend on; with allow_unused its
-    gradient is None, with materialize_grads zeros.
+    gradient is None, with materialize_grads zeros. `only_inputs` changes nothing, as in PyTorch.
     """
+    if is_grads_batched:
+        raise ValueError("grad: expected is_grads_batched=False, got True")
     if materialize_grads and allow_unused is False:
         raise ValueError("grad: expected allow_unused with materialize_grads, got False")
     retain = create_graph if retain_graph is None else retain_graph

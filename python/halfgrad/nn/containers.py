@@ -6,6 +6,7 @@ from typing import (Any, Callable, Generic, Iterable, Iterator, Mapping, Optiona
 from .._halfgrad import Tensor
 from .._halfgrad.nn import Linear, Module, ReLU, linear_then_relu
 from .registration import Parameter
+from .state import text, text_of_runs
 from .tree import kinds
 
 Layer = Union[Module, Callable[[Any], Any]]
@@ -110,6 +111,9 @@ class ModuleList(_List[Any]):
     def _entry(self, value: Layer) -> Module:
         return _module(value)
 
+    def __repr__(self) -> str:
+        return text_of_runs(self)
+
 
 def _pair(linear: Module, relu: Module, x: Any) -> Optional[Tensor]:
     """Returns the output of a plain Linear and a plain ReLU together, if nobody can tell."""
@@ -135,6 +139,9 @@ class Sequential(ModuleList):
                 setattr(self, name, _module(layer))
         else:
             self.extend(layers)
+
+    def __repr__(self) -> str:
+        return text(self)
 
     def __add__(self, values: Iterable[Layer]) -> Any:
         return type(self)(*self, *values)

@@ -147,8 +147,6 @@ def _places(size: int, before: int, after: int, mode: str) -> list[int]:
     wanted = range(-before, size + after)
     if mode == "circular":
         return [i % size for i in wanted]
-    if mode == "replicate":
-        return [min(max(i, 0), size - 1) for i in wanted]
     if max(before, after) >= size:
         raise ValueError(f"pad: expected at most {size - 1} reflected elements, got "
                          f"({before}, {after})")
@@ -171,6 +169,14 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant",
         dim = input.ndim - 1 - i // 2
         before, after = pad[i], pad[i + 1]
         size = result.size(dim)
+        if mode != "constant" and size + before + after < 1:
+            raise ValueError(f"pad: expected to keep at least one element of the {size} in dimension "
+                             f"{dim}, got {tuple(pad)}")
+        if mode == "replicate":
+            # Element j is element j - before of the input, or the nearest one.
+            nearest = [min(max(j - before, 0), size - 1) for j in range(size + before + after)]
+            result = result.index_select(dim, _halfgrad.tensor(nearest, device=input.device))
+            continue
         begin, end = max(0, -before), size - max(0, -after)
         result = result.narrow(dim, begin, end - begin)
         before, after = max(0, before), max(0, after)

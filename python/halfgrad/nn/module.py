@@ -7,6 +7,7 @@ kind by name, so that an attribute is one object.
 import functools
 from typing import Any, Callable
 
+from .._halfgrad import ArgumentError
 from .._halfgrad.inspector import call_module, is_observed
 from .._halfgrad.nn import Module
 from ..hooks import Hooks, RemovableHandle
@@ -125,7 +126,7 @@ def set_training(self: Module, mode: bool) -> None:
 def _name_module(error: Exception, module: Module) -> None:
     """Puts the path of the innermost module in front of the message, as C++ does:
     "Sequential.2 (Linear): linear: expected ..."."""
-    if type(error) not in (ValueError, IndexError):
+    if type(error) not in (ArgumentError, ValueError, IndexError):
         return  # a derived class: its arguments are its own
     origin = getattr(error, "module", None)
     if origin is None:

@@ -43,6 +43,11 @@ def _kind_of_value(value: object) -> Optional[str]:
     return "buffer" if isinstance(value, Buffer) else None
 
 
+def assign_unregistered(self: Module, name: str, value: object) -> None:
+    """Makes forward() compute with another tensor, while the registered one stays registered."""
+    _keep(self, name, value)
+
+
 def _keep(self: Module, name: str, value: object) -> None:
     object.__setattr__(self, name, value)
     self.__dict__[name] = value  # one object, also where C++ has a property

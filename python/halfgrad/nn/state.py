@@ -1,11 +1,18 @@
 """State dicts, conversions, printing and pickling of a Module; see module.py."""
 
+import itertools
+import re
 from typing import Any, Callable, Mapping, NamedTuple, Optional
 
 from .._halfgrad import Tensor, dtype
 from .._halfgrad.nn import Module
 from .registration import Parameter, register
 from .tree import children, entries, join, kinds, named_modules, named_tensors
+
+
+# C++ prints the number 1.0 as 1.
+_WHOLE_NUMBER = re.compile(r"((?:\b(?:alpha|beta|eps|max_norm|momentum|negative_slope|norm_type|p|"
+                           r"threshold))=-?\d+)(?=,|$)")
 
 
 class IncompatibleKeys(NamedTuple):
@@ -117,14 +124,34 @@ def to_cuda(self: Module, device: Any = None) -> Module:
 
 def extra_text(self: Module) -> str:
     text: str = self._extra()
+    shape = self.__dict__.get("_options", {}).get("normalized_shape")
+    if shape is not None:  # a tuple, which C++ prints in square brackets
+        text = f"{tuple(shape)}{text[text.index(']') + 1:]}"
+    text = _WHOLE_NUMBER.sub(r"\1.0", text)
     for name, value in (("true", "True"), ("false", "False"), ("none", "None")):
         text = text.replace(f"={name}", f"={value}")
     return text
 
 
 def text(self: Module) -> str:
-    parts = [f"({name}): " + repr(child).replace("\n", "\n  ")
-             for name, child in entries(self, "module")]
+    return _text_of(self, [f"({name}): {child!r}" for name, child in entries(self, "module")])
+
+
+def text_of_runs(self: Module) -> str:
+    """text() of a list, where equal neighbours share an entry: "(0-3): 4 x Linear(...)"."""
+    parts: list[str] = []
+    children = list(entries(self, "module"))
+    for child, run in itertools.groupby(enumerate(children), lambda entry: repr(entry[1][1])):
+        places = [place for place, _ in run]
+        span = f"({places[0]}): "
+        if len(places) > 1:
+            span = f"({places[0]}-{places[-1]}): {len(places)} x "
+        parts.append(span + child)
+    return _text_of(self, parts)
+
+
+def _text_of(self: Module, parts: list[str]) -> str:
+    parts = [part.replace("\n", "\n  ") for part in parts]
     extra = self.extra_repr()
     if not parts:
         return f"{type(self).__name__}({extra})"
@@ -144,9 +171,10 @@ def reduce(self: Any, protocol: Any) -> Any:
     arguments = dict(self.__dict__.get("_options", {}))
     if "in_features" in arguments or "num_embeddings" in arguments:
         # The constructor of a tensor draws no random numbers.
-        padding = {"padding_idx": self.padding_idx} if "padding_idx" in arguments else {}
+        others = {name: value for name, value in arguments.items()
+                  if name in ("padding_idx", "max_norm", "norm_type", "scale_grad_by_freq")}
         bias = {"bias": self.bias} if "in_features" in arguments else {}
-        arguments = {"weight": self.weight, **padding, **bias}
+        arguments = {"weight": self.weight, **others, **bias}
     names = kinds(self)
     registered = [(name, kind, getattr(self, name)) for name, kind in names.items()]
     others = {name: value for name, value in self.__dict__.items()

@@ -74,8 +74,10 @@ TEST_P(PickedElements, OnCpuRefuseIndicesOutOfRange) {
               "take: expected indices >= 0 and below the size 6, got " + std::to_string(index));
   }
   EXPECT_THROW(take(zeros({0}), zeros({1}, kLong)), std::out_of_range);
-  EXPECT_THROW(take_along_dim(x, full({2, 1}, 3, kLong), 1), std::out_of_range);
-  EXPECT_THROW(take_along_dim(x, full({2, 1}, -1, kLong), 1), std::out_of_range);
+  // Along a dimension indices count modulo its size, as in PyTorch.
+  const Tensor y = tensor({{0.0, 1.0, 2.0}, {3.0, 4.0, 5.0}});
+  EXPECT_TRUE(equal(take_along_dim(y, full({2, 1}, 4, kLong), 1), y.narrow(1, 1, 1)));
+  EXPECT_TRUE(equal(take_along_dim(y, full({2, 1}, -1, kLong), 1), y.narrow(1, 2, 1)));
   EXPECT_THROW(take_along_dim(x, full({1}, 6, kLong)), std::out_of_range);
 }
 

@@ -11,7 +11,7 @@ from evaluate import FOLDER, evaluate, sources
 
 warnings.simplefilter("ignore")
 expected = {"torch": torch.__version__.split("+")[0]}
-for page in ("tensors", "modules", "training", "composed"):
+for page in ("tensors", "modules", "training", "composed", "printing"):
     expected[page] = [evaluate(source, torch) for source in sources(page)]
 lines = [f'"{page}": [\n' + ",\n".join(json.dumps(value) for value in values) + "\n]"
          if isinstance(values, list) else f'"{page}": {json.dumps(values)}'

@@ -2,12 +2,13 @@
 
 from typing import Iterable, Optional, Union
 
-from .. import _halfgrad
-from .._halfgrad import Tensor
+from ... import _halfgrad
+from ..._halfgrad import Tensor
+from . import rnn
 
 __all__ = [
     "clip_grad_norm_", "clip_grad_value_", "get_total_norm", "parameters_to_vector",
-    "vector_to_parameters",
+    "rnn", "vector_to_parameters",
 ]
 
 _cpp = _halfgrad.nn.utils
