@@ -181,11 +181,15 @@ void bind_creation(nb::module_& module, TensorClass&) {
       },
       "data"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(),
       "requires_grad"_a = false,
-      "Copies a number, nested lists, an array of NumPy, or any object with DLPack. Floats become\n"
-      "float32 and integers int64 unless `dtype` says otherwise; arrays keep their dtype.");
+      "Copies a number, nested lists, an array of NumPy, or any object with DLPack. Floats get\n"
+      "the default dtype and integers int64, if `dtype` is absent; arrays keep their dtype.");
   module.def("set_default_device", &set_default_device, "device"_a,
              "Sets the device of this thread's new tensors and modules.");
   module.def("get_default_device", &get_default_device);
+  module.def("set_default_dtype", &set_default_dtype, "d"_a,
+             "The dtype of new tensors of floating-point numbers, of the parameters of new layers, "
+             "and of integers that an op makes floating-point: float32 at first.");
+  module.def("get_default_dtype", &get_default_dtype);
 }
 
 }  // namespace halfgrad::python

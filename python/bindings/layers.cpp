@@ -13,7 +13,7 @@ namespace {
 Device or_default(std::optional<Device> device) { return device.value_or(get_default_device()); }
 using OptionalDevice = std::optional<Device>;
 using OptionalDType = std::optional<DType>;
-DType or_float(OptionalDType dtype) { return dtype.value_or(kFloat32); }
+DType or_default(OptionalDType dtype) { return dtype.value_or(get_default_dtype()); }
 auto device_option() { return nb::arg("device") = nb::none(); }
 auto dtype_option() { return nb::arg("dtype") = nb::none(); }
 
@@ -38,7 +38,7 @@ void bind_linear(nb::module_& nn) {
       "__init__",
       [](nb::pointer_and_handle<nn::Linear> self, std::int64_t in, std::int64_t out, bool bias,
          OptionalDevice device, OptionalDType dtype) {
-        new (self.p) nn::Linear(in, out, {bias, or_float(dtype), or_default(device)});
+        new (self.p) nn::Linear(in, out, {bias, or_default(dtype), or_default(device)});
         keep_options(self.h, {{"in_features", nb::int_(in)}, {"out_features", nb::int_(out)}});
       },
       "in_features"_a, "out_features"_a, "bias"_a = true, device_option(), dtype_option());
@@ -81,7 +81,7 @@ void bind_embedding(nb::module_& nn) {
         expect_dense("Embedding", sparse);
         new (self.p) nn::Embedding(
             count, dim,
-            {padding, or_float(dtype), or_default(device), max_norm, norm_type, by_frequency});
+            {padding, or_default(dtype), or_default(device), max_norm, norm_type, by_frequency});
         keep_embedding(self.h, count, dim, padding, {max_norm, norm_type, by_frequency});
       },
       "num_embeddings"_a, "embedding_dim"_a, "padding_idx"_a = nb::none(),
@@ -125,7 +125,7 @@ void bind_norms(nb::module_& nn) {
       [](nb::pointer_and_handle<nn::LayerNorm> self, const Shape& shape, double eps, bool affine,
          bool bias, OptionalDevice device, OptionalDType dtype) {
         new (self.p) nn::LayerNorm(
-            shape, nn::LayerNormArguments{eps, affine, bias, or_float(dtype), or_default(device)});
+            shape, nn::LayerNormArguments{eps, affine, bias, or_default(dtype), or_default(device)});
         keep_options(self.h, {{"normalized_shape", nb::cast(shape)},
                               {"eps", nb::float_(eps)},
                               {"elementwise_affine", nb::bool_(affine)},
@@ -144,7 +144,7 @@ void bind_norms(nb::module_& nn) {
       [](nb::pointer_and_handle<nn::RMSNorm> self, const Shape& shape, std::optional<double> eps,
          bool affine, OptionalDevice device, OptionalDType dtype) {
         new (self.p) nn::RMSNorm(
-            shape, nn::RMSNormArguments{eps, affine, or_float(dtype), or_default(device)});
+            shape, nn::RMSNormArguments{eps, affine, or_default(dtype), or_default(device)});
         keep_options(self.h, {{"normalized_shape", nb::cast(shape)},
                               {"eps", nb::cast(eps)},
                               {"elementwise_affine", nb::bool_(affine)}});
@@ -163,7 +163,7 @@ void bind_norms(nb::module_& nn) {
          double eps, bool affine, OptionalDevice device, OptionalDType dtype, bool bias) {
         new (self.p) nn::GroupNorm(
             groups, channels,
-            nn::GroupNormArguments{eps, affine, or_float(dtype), or_default(device), bias});
+            nn::GroupNormArguments{eps, affine, or_default(dtype), or_default(device), bias});
         keep_options(self.h, {{"num_groups", nb::int_(groups)},
                               {"num_channels", nb::int_(channels)},
                               {"eps", nb::float_(eps)},
@@ -185,7 +185,7 @@ void bind_norms(nb::module_& nn) {
          std::optional<double> momentum, bool affine, bool track, OptionalDevice device,
          OptionalDType dtype, bool bias) {
         new (self.p) nn::BatchNorm1d(
-            features, {eps, momentum, affine, track, or_float(dtype), or_default(device), bias});
+            features, {eps, momentum, affine, track, or_default(dtype), or_default(device), bias});
         keep_options(self.h, {{"num_features", nb::int_(features)},
                               {"eps", nb::float_(eps)},
                               {"momentum", nb::cast(momentum)},

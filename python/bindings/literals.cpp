@@ -56,8 +56,9 @@ Tensor tensor_of_literal(nb::handle data, std::optional<DType> dtype,
   Literal literal;
   literal.sizes = read(literal, data);
   if (literal.is_empty) literal.kind = kFloat32;
-  const CreationOptions options{.dtype = dtype.value_or(literal.kind), .device = device};
   const bool is_float = literal.kind == kFloat32;
+  const DType kind = is_float ? get_default_dtype() : literal.kind;
+  const CreationOptions options{.dtype = dtype.value_or(kind), .device = device};
   const void* const elements = is_float ? static_cast<const void*>(literal.floats.data())
                                         : static_cast<const void*>(literal.integers.data());
   return detail::copy_of(elements, static_cast<std::int64_t>(literal.floats.size()),

@@ -48,10 +48,10 @@ void bind_properties(TensorClass& tensor) {
           [](Tensor* self, const nb::args& data) {
             const bool is_list = data.size() == 1 && !nb::isinstance<nb::int_>(data[0]);
             const Shape sizes = is_list || data.size() == 0 ? Shape{0} : shape_of(data);
-            new (self) Tensor(is_list ? tensor_of(data[0], kFloat32, std::nullopt)
-                                      : empty(sizes, {.dtype = kFloat32}));
+            new (self) Tensor(is_list ? tensor_of(data[0], get_default_dtype(), std::nullopt)
+                                      : empty(sizes));
           },
-          "data"_a, "The elements in float32, or with integers a new tensor of these sizes.")
+          "data"_a, "The elements in the default dtype, or for integers a tensor of these sizes.")
       .def_prop_ro("shape", &Tensor::sizes, "The sizes of the dimensions, a tuple.")
       .def_prop_ro("dtype", &Tensor::dtype)
       .def_prop_ro("device", &Tensor::device)

@@ -15,7 +15,7 @@ from .amp import (GradScaler, autocast, clear_autocast_cache, get_autocast_dtype
                   is_autocast_enabled)
 from .autograd import (enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled,
                        no_grad, set_grad_enabled)
-from .extras import (as_tensor, asarray, detach, finfo, get_default_dtype, iinfo,
+from .extras import (as_tensor, asarray, detach, finfo, iinfo,
                      is_complex, is_floating_point, is_nonzero, is_same_size, is_tensor,
                      numel, randint_like, result_type, scalar_tensor)
 from .precision import (are_deterministic_algorithms_enabled, get_float32_matmul_precision,

@@ -12,7 +12,8 @@ _BFLOAT16 = {"bits": 16, "eps": 2.0 ** -7, "max": (2 - 2.0 ** -7) * 2.0 ** 127,
 class finfo:
     """Limits of a floating-point dtype: bits, eps, max, min, tiny, smallest_normal, resolution."""
 
-    def __init__(self, type: dtype = dtype.float32) -> None:
+    def __init__(self, type: Optional[dtype] = None) -> None:
+        type = _halfgrad.get_default_dtype() if type is None else type
         if not type.is_floating_point:
             raise TypeError(f"finfo: expected a floating-point dtype, got {type}; see iinfo")
         limits: dict[str, Any] = _BFLOAT16
@@ -97,8 +98,8 @@ def detach(input: Tensor) -> Tensor:
 def scalar_tensor(s: Union[bool, int, float], *, dtype: Optional[dtype] = None,
                   device: Union[str, _halfgrad.device, None] = None,
                   requires_grad: bool = False) -> Tensor:
-    """The number as a tensor without dimensions; float32 by default."""
-    return _halfgrad.tensor(s, dtype=dtype or _halfgrad.float32, device=device,
+    """The number as a tensor without dimensions, in the default dtype."""
+    return _halfgrad.tensor(s, dtype=dtype or _halfgrad.get_default_dtype(), device=device,
                             requires_grad=requires_grad)
 
 
@@ -123,11 +124,6 @@ def is_complex(input: Tensor) -> bool:
 def is_nonzero(input: Tensor) -> bool:
     """Whether the only element is not 0."""
     return bool(input)
-
-
-def get_default_dtype() -> dtype:
-    """The dtype of new tensors of floating-point numbers: float32."""
-    return dtype.float32
 
 
 def result_type(tensor1: Union[Tensor, bool, int, float],

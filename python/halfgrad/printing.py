@@ -5,7 +5,7 @@ import dataclasses
 import math
 from typing import Any, Iterator, Optional, Sequence, Union
 
-from ._halfgrad import Tensor, bool_, cat, float32, int64
+from ._halfgrad import Tensor, bool_, cat, get_default_dtype, int64
 
 
 @dataclasses.dataclass
@@ -148,7 +148,7 @@ def _suffixes(x: Tensor) -> Iterator[str]:
         yield f"device='{x.device}'"
     if (x.numel() == 0 and x.ndim != 1) or (x.numel() > 0 and not _options.edgeitems):
         yield f"size={tuple(x.shape)}"
-    usual = (float32,) if x.numel() == 0 else (float32, int64, bool_)
+    usual = (get_default_dtype(), int64, bool_)[:1 if x.numel() == 0 else 3]
     if x.dtype not in usual:
         yield f"dtype={x.dtype}"
     if x.grad_fn is not None:
