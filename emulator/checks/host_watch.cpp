@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sys/mman.h>
@@ -29,6 +30,7 @@ struct Watch {
   const OperationOrder* order = nullptr;
   OperationId host = 0;
   std::set<std::uint64_t> pages;       ///< addresses of inaccessible pages
+  std::set<std::uint64_t> released;    ///< pages that were inaccessible before
   std::set<OperationId> communicates;  ///< kernels that wrote host memory by strong accesses
 };
 
@@ -38,6 +40,7 @@ Watch& watch() {
 }
 
 std::atomic<bool> is_watching{false};
+std::atomic<int> pauses{0};
 
 /// An operation of the slot that the host has not waited for, or 0.
 OperationId unfinished(const Watch& here, const ShadowPage& page, const Slot& slot) {
@@ -102,13 +105,25 @@ void check_access(Watch& here, std::uint64_t address, bool writes) {
   here.findings->add(std::move(finding));
 }
 
+void release(Watch& here, std::uint64_t page) {
+  protect(page, PROT_READ | PROT_WRITE);
+  here.released.insert(page);
+}
+
 /// Called by the handler of SIGSEGV. Returns whether the access may be tried again.
 bool on_fault(std::uint64_t address, bool writes) {
+  // Another thread may have released the page between the fault and this call: then the access
+  // succeeds when it is tried again. Memory that was freed faults again at once.
+  static thread_local std::uint64_t tried_again = 0;
   Watch& here = watch();
   const std::lock_guard lock(here.mutex);
   const auto found = here.pages.find(page_of(address));
-  if (found == here.pages.end()) return false;
-  protect(*found, PROT_READ | PROT_WRITE);
+  if (found == here.pages.end()) {
+    const bool first_time = std::exchange(tried_again, address) != address;
+    return first_time && here.released.count(page_of(address)) != 0;
+  }
+  tried_again = 0;
+  release(here, *found);
   here.pages.erase(found);
   if (is_watching) check_access(here, address, writes);
   return true;
@@ -123,6 +138,7 @@ void watch_host_accesses(const Allocations& memory, FindingLog& findings,
   if (live.empty()) return;
   Watch& here = watch();
   const std::lock_guard lock(here.mutex);
+  if (pauses > 0) return;  // one that begins now waits for the mutex
   here.memory = &memory;
   here.findings = &findings;
   here.order = &order;
@@ -151,11 +167,17 @@ void watch_host_accesses(const Allocations& memory, FindingLog& findings,
 }
 
 void end_host_watch() {
-  if (!is_watching.exchange(false)) return;
   Watch& here = watch();
   const std::lock_guard lock(here.mutex);
-  for (const std::uint64_t page : here.pages) protect(page, PROT_READ | PROT_WRITE);
+  is_watching = false;
+  for (const std::uint64_t page : here.pages) release(here, page);
   here.pages.clear();
 }
+
+HostWatchPause::HostWatchPause() {
+  ++pauses;
+  end_host_watch();
+}
+HostWatchPause::~HostWatchPause() { --pauses; }
 
 }  // namespace halfgrad::emulator

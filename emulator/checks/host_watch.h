@@ -24,7 +24,17 @@ namespace halfgrad::emulator {
 /// Protects pages. `host` gives the host's operation between this call and the next one.
 void watch_host_accesses(const Allocations& memory, FindingLog& findings,
                          const OperationOrder& order, const std::function<OperationId()>& host);
-/// Makes all pages accessible: work is about to run.
+/// Makes all pages accessible.
 void end_host_watch();
+
+/// Makes all pages accessible, and watches none while it exists: work runs, whose accesses are not
+/// the host's. Another thread may return from a call meanwhile.
+class HostWatchPause {
+ public:
+  HostWatchPause();
+  ~HostWatchPause();
+  HostWatchPause(const HostWatchPause&) = delete;
+  HostWatchPause& operator=(const HostWatchPause&) = delete;
+};
 
 }  // namespace halfgrad::emulator

@@ -125,7 +125,8 @@ void bind_norms(nb::module_& nn) {
       [](nb::pointer_and_handle<nn::LayerNorm> self, const Shape& shape, double eps, bool affine,
          bool bias, OptionalDevice device, OptionalDType dtype) {
         new (self.p) nn::LayerNorm(
-            shape, nn::LayerNormArguments{eps, affine, bias, or_default(dtype), or_default(device)});
+            shape,
+            nn::LayerNormArguments{eps, affine, bias, or_default(dtype), or_default(device)});
         keep_options(self.h, {{"normalized_shape", nb::cast(shape)},
                               {"eps", nb::float_(eps)},
                               {"elementwise_affine", nb::bool_(affine)},

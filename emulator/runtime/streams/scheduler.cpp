@@ -234,8 +234,10 @@ void Scheduler::run_first(Lock& lock, Chain& chain) {
     lock.unlock();
     const OperationId outer = std::exchange(running_here, task.operation);
     const bool outer_host = std::exchange(host_function_here, task.is_host_function);
-    end_host_watch();
-    if (task.run) task.run(task.operation);
+    {
+      const HostWatchPause pause;
+      if (task.run) task.run(task.operation);
+    }
     running_here = outer;
     host_function_here = outer_host;
     const bool was_host_function = task.is_host_function;
