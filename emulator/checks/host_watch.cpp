@@ -112,7 +112,7 @@ void release(Watch& here, std::uint64_t page) {
 
 /// Called by the handler of SIGSEGV. Returns whether the access may be tried again.
 bool on_fault(std::uint64_t address, bool writes) {
-  // Another thread may have released the page between the fault and this call: then the access
+  // If another thread has released the page between the fault and this call, the access
   // succeeds when it is tried again. Memory that was freed faults again at once.
   static thread_local std::uint64_t tried_again = 0;
   Watch& here = watch();
@@ -138,7 +138,7 @@ void watch_host_accesses(const Allocations& memory, FindingLog& findings,
   if (live.empty()) return;
   Watch& here = watch();
   const std::lock_guard lock(here.mutex);
-  if (pauses > 0) return;  // one that begins now waits for the mutex
+  if (pauses > 0) return;  // work that begins now waits for the mutex
   here.memory = &memory;
   here.findings = &findings;
   here.order = &order;
