@@ -65,7 +65,7 @@ def test_the_numpy_example():
 
 
 def test_the_members_of_the_json_report_are_those_of_the_page():
-    table = PAGE.split("### The JSON report")[1].split("\n\n")[2]
+    table = PAGE.split("## The JSON report")[1].split("\n\n")[2]
     rows = [row.split("|")[1:3] for row in table.splitlines()[2:]]
     documented = {name for names, _ in rows for name in re.findall(r"`([a-z_]+)`", names)}
 
