@@ -41,6 +41,20 @@ Watch& watch() {
 
 std::atomic<bool> is_watching{false};
 std::atomic<int> pauses{0};
+thread_local bool holds_watch = false;
+
+/// Holds the mutex. A fault of the thread meanwhile is one of the emulator's own, which must not
+/// wait for the mutex.
+class Hold {
+ public:
+  explicit Hold(Watch& one) : lock_(one.mutex) { holds_watch = true; }
+  ~Hold() { holds_watch = false; }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+ private:
+  std::lock_guard<std::mutex> lock_;
+};
 
 /// An operation of the slot that the host has not waited for, or 0.
 OperationId unfinished(const Watch& here, const ShadowPage& page, const Slot& slot) {
@@ -115,8 +129,9 @@ bool on_fault(std::uint64_t address, bool writes) {
   // If another thread has released the page between the fault and this call, the access
   // succeeds when it is tried again. Memory that was freed faults again at once.
   static thread_local std::uint64_t tried_again = 0;
+  if (holds_watch) return false;
   Watch& here = watch();
-  const std::lock_guard lock(here.mutex);
+  const Hold hold(here);
   const auto found = here.pages.find(page_of(address));
   if (found == here.pages.end()) {
     const bool first_time = std::exchange(tried_again, address) != address;
@@ -137,7 +152,7 @@ void watch_host_accesses(const Allocations& memory, FindingLog& findings,
   const std::vector<Allocation> live = memory.shared_with_host(kMostAllocations);
   if (live.empty()) return;
   Watch& here = watch();
-  const std::lock_guard lock(here.mutex);
+  const Hold hold(here);
   if (pauses > 0) return;  // work that begins now waits for the mutex
   here.memory = &memory;
   here.findings = &findings;
@@ -168,7 +183,7 @@ void watch_host_accesses(const Allocations& memory, FindingLog& findings,
 
 void end_host_watch() {
   Watch& here = watch();
-  const std::lock_guard lock(here.mutex);
+  const Hold hold(here);
   is_watching = false;
   for (const std::uint64_t page : here.pages) release(here, page);
   here.pages.clear();

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <halfgrad/emulator/checks/host_watch.h>
 #include <halfgrad/emulator/memory/host_guard.h>
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/ending.h>
@@ -60,6 +61,8 @@ enum class Ending : std::uint8_t { exit, no_destructors, abrupt };
 void end_process(Ending ending, int exit_code = 0) noexcept {
   static std::atomic<bool> ends{false};
   if (ends.exchange(true)) return;  // an abort while the process ends must not wait for itself
+  // Static objects that a watch needs may be gone.
+  [[maybe_unused]] static const auto* const no_watch = new HostWatchPause;
   try {
     if (ending != Ending::abrupt) finish_work();
     if (ending == Ending::exit) {

@@ -25,12 +25,12 @@ struct Rounds {
   int given = 0, ended = 0;
   cudaEvent_t filled;
 
-  void set(int Rounds::* member, int value) {
+  void set(int Rounds::*member, int value) {
     const std::lock_guard<std::mutex> lock(mutex);
     this->*member = value;
     changed.notify_all();
   }
-  void wait(int Rounds::* member, int value) {
+  void wait(int Rounds::*member, int value) {
     std::unique_lock<std::mutex> lock(mutex);
     changed.wait(lock, [&] { return this->*member >= value; });
   }
