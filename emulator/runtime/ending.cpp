@@ -61,9 +61,9 @@ enum class Ending : std::uint8_t { exit, no_destructors, abrupt };
 void end_process(Ending ending, int exit_code = 0) noexcept {
   static std::atomic<bool> ends{false};
   if (ends.exchange(true)) return;  // an abort while the process ends must not wait for itself
-  // Static objects that a watch needs may be gone.
-  [[maybe_unused]] static const auto* const no_watch = new HostWatchPause;
   try {
+    // Static objects that a watch needs may be gone.
+    [[maybe_unused]] static const auto* const no_watch = new HostWatchPause;
     if (ending != Ending::abrupt) finish_work();
     if (ending == Ending::exit) {
       check_unseen_errors(exit_code);
