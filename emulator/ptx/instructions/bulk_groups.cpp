@@ -50,7 +50,7 @@ void finish(Execution& execution, const Instruction& instruction, const BulkRead
 
 /// Ends all groups of each lane but the `immediate` youngest, or only their reads.
 template <bool OnlyReads>
-void wait(Execution& execution, const Instruction& instruction) {
+void wait_for_groups(Execution& execution, const Instruction& instruction) {
   BulkReads& reads = execution.warp->bulk_reads;
   const auto keep = static_cast<std::uint64_t>(instruction.immediate);
   const auto ends = [&](const BulkRead& read) {
@@ -111,7 +111,8 @@ void decode_bulk_group(Encoder& encoder) {
     encoder.unknown("expected cp.async.bulk.wait_group{.read} N");
   }
   encoder.instruction.immediate = static_cast<std::int64_t>(encoder.statement.operands[0].bits);
-  encoder.instruction.execute = encoder.statement.has("read") ? wait<true> : wait<false>;
+  encoder.instruction.execute =
+      encoder.statement.has("read") ? wait_for_groups<true> : wait_for_groups<false>;
 }
 
 }  // namespace halfgrad::emulator
