@@ -15,8 +15,8 @@ namespace halfgrad::emulator {
 /// Between two calls the pages of such memory are inaccessible. The host's first access to a page
 /// faults, is compared with the shadow's last write and read of that word, and then goes on. A page
 /// is watched if work that the host has not waited for has touched all of its allocated words, so
-/// that neighbours of such memory never fault, nor do calls of the system. Nothing is watched if
-/// the program handles SIGSEGV itself.
+/// that neighbours of such memory never fault. A system call on a watched page fails with EFAULT.
+/// Nothing is watched if the program handles SIGSEGV itself.
 ///
 /// A kernel that writes host memory by atomics or volatile stores may tell the host by a flag that
 /// its results are there. Its accesses are not compared.
