@@ -1,7 +1,6 @@
 #include <halfgrad/autograd/indexing.h>
 
 #include <algorithm>
-#include <ostream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -24,10 +23,6 @@ TensorIndex::TensorIndex(const char* text) : value_(Ellipsis) {
   if (std::string_view(text) != "...") {
     detail::fail("TensorIndex", "expected \"...\", got \"{}\"", text);
   }
-}
-
-std::ostream& operator<<(std::ostream& out, const Slice& slice) {
-  return out << slice.start_ << ':' << slice.stop_ << ':' << slice.step_;
 }
 
 Tensor TensorIndex::mask_of(bool value) { return halfgrad::tensor(value); }

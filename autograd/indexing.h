@@ -2,9 +2,9 @@
 
 #include <concepts>
 #include <cstdint>
-#include <iosfwd>
 #include <limits>
 #include <optional>
+#include <ostream>
 #include <utility>
 #include <variant>
 
@@ -36,7 +36,9 @@ class Slice {
   std::int64_t step() const { return step_; }
 
   /// Prints "1:2:3".
-  friend std::ostream& operator<<(std::ostream& out, const Slice& slice);
+  friend std::ostream& operator<<(std::ostream& out, const Slice& slice) {
+    return out << slice.start_ << ':' << slice.stop_ << ':' << slice.step_;
+  }
 
  private:
   std::int64_t start_, stop_, step_;
